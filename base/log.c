@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/str.h"
+
+static struct {
+	int fd;
+	enum log_format format;
+	enum log_level level;
+} state = {.fd = -1, .level = LOG_LEVEL_INFO};
+
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
+
+int log_open(const char *path, enum log_format format, bool debug, struct err *e)
+{
+	state.format = format;
+	state.level = debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+	if (!path)
+		return 0;
+	state.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	return state.fd < 0 ? err_sys(e, "open the log file %s", path) : 0;
+}
+
+bool log_enabled(enum log_level level)
+{
+	return level <= state.level;
+}
+
+static void timestamp(char *buf, size_t size)
+{
+	struct timespec ts;
+	struct tm tm;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	gmtime_r(&ts.tv_sec, &tm);
+	n = strftime(buf, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf + n, size - n, ".%09ldZ", ts.tv_nsec);
+}
+
+static void json_string(struct strbuf *b, const char *s)
+{
+	strbuf_addc(b, '"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			strbuf_addc(b, '\\');
+		strbuf_addc(b, *s);
+	}
+	strbuf_addc(b, '"');
+}
+
+static void format_line(struct strbuf *b, enum log_format format, enum log_level level,
+			const char *msg)
+{
+	char now[64];
+
+	timestamp(now, sizeof(now));
+	if (format == LOG_FORMAT_JSON) {
+		strbuf_adds(b, "{\"msg\":");
+		json_string(b, msg);
+		strbuf_printf(b, ",\"level\":\"%s\",\"time\":\"%s\"}\n", level_names[level], now);
+	} else {
+		strbuf_printf(b, "time=\"%s\" level=%s msg=", now, level_names[level]);
+		json_string(b, msg);
+		strbuf_addc(b, '\n');
+	}
+}
+
+void log_msg(enum log_level level, const char *fmt, ...)
+{
+	auto_strbuf struct strbuf line = {0};
+	char raw[1024], msg[2048];
+	va_list ap;
+
+	if (!log_enabled(level))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(raw, sizeof(raw), fmt, ap);
+	va_end(ap);
+	str_escape(msg, sizeof(msg), raw);
+	if (state.fd >= 0) {
+		format_line(&line, state.format, level, msg);
+		io_write_all(state.fd, line.p, line.len);
+	}
+	if (state.fd < 0 || level <= LOG_LEVEL_WARNING) {
+		char out[2200];
+		int n = snprintf(out, sizeof(out), "brig: %s%s\n",
+				 level == LOG_LEVEL_WARNING ? "warning: " : "", msg);
+
+		io_write_all(STDERR_FILENO, out, (size_t)n);
+	}
+}
