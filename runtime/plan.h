@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan: what will be done, decided before anything is changed. plan_build is the only function
+ * that sees both the spec and the host, and it makes no system call; `brig plan` prints the result.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "json/writer.h"
+#include "nsenter/idmap.h"
+#include "nsenter/spawn.h"
+#include "rootfs/rootfs.h"
+#include "runtime/runtime.h"
+#include "security/security.h"
+#include "spec/oci.h"
+
+/* How the maps of a new user namespace without mappings in the spec are chosen. */
+enum plan_userns {
+	PLAN_USERNS_SPEC,   /* strict OCI: only what the spec says */
+	PLAN_USERNS_AUTO,   /* a private range when one can be had, else the caller's id alone */
+	PLAN_USERNS_SINGLE,
+	PLAN_USERNS_RANGE,
+};
+
+struct plan_options {
+	const char *id;          /* valid by str_valid_id */
+	const char *bundle;      /* absolute */
+	bool sandbox;            /* default seccomp profile, hidepid, no nested user namespaces */
+	bool host_rootfs;        /* the built-in rootfs instead of root.path */
+	bool default_seccomp;
+	bool tiny_init;          /* pid 1 is our init, the payload its child */
+	bool die_with_parent;
+	bool best_effort;
+	bool no_pivot, no_new_keyring;
+	enum plan_userns userns;
+	unsigned preserve_fds;
+};
+
+struct plan_join { const char *type, *path; uint64_t flag; };
+
+struct plan {
+	const struct oci_spec *spec;
+	struct plan_options options;
+
+	uint64_t new_ns;         /* CLONE_NEW* */
+	struct plan_join *joins;
+	size_t n_joins;
+	bool share_vm;           /* INIT is a CLONE_VM child */
+
+	struct ns_idmap *uid_maps, *gid_maps;
+	size_t n_uid_maps, n_gid_maps;
+
+	struct cg_plan *cgroup;  /* NULL: the caller's cgroup */
+	struct rootfs_plan *rootfs; /* NULL: no mount namespace */
+	struct sec_plan *security;
+
+	struct str_map sysctl;
+	char **argv, **envp;     /* NULL-terminated; entries without '=' dropped, HOME added */
+	const char *cwd;
+	const char *hostname, *domainname; /* NULL: untouched */
+};
+
+int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,
+	       const struct rt_host *h, struct plan **ret, struct err *e);
+
+void plan_write(struct json_writer *w, const struct plan *p);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every command of `brig` shares: the global options, the facts about the host, and the exit
+ * codes of the programs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "cgroups/cgroup.h"
+
+struct rt_globals {
+	const char *root;       /* --root: the state directory, absolute */
+	const char *log_path;   /* --log, NULL = stderr */
+	enum log_format log_format;
+	bool debug;
+	bool systemd_cgroup;    /* --systemd-cgroup */
+	bool trace_steps;       /* --trace-steps: microseconds per row on stderr */
+};
+
+enum {
+	EXIT_SETUP_FAILED = 125,    /* brig could not start the program */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_TIMED_OUT = 124,
+	EXIT_SIGNAL_BASE = 128,
+};
+
+/* Facts about the host and the caller, probed once at the start of a command. */
+struct rt_host {
+	uid_t euid;
+	gid_t egid;
+	bool privileged;        /* CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID effective in our user namespace */
+	int procfs;             /* base/procfs.h; owned by this struct */
+	struct cg_host *cgroups; /* owned */
+};
+
+int rt_host_probe(struct rt_host *ret, struct err *e);
+void rt_host_close(struct rt_host *h);
+
+/* Every command: 0 or an exit code; errors are logged by the command's caller through `e`. */
+typedef int rt_command(int argc, char **argv, const struct rt_globals *g);
