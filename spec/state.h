@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two documents about a running container: our own state.json (read and written by a field table;
+ * a new key is one member and one row) and the OCI state object of runtime.md, which `state`,
+ * hooks and seccomp agents get.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/types.h"
+#include "json/fields.h"
+#include "json/writer.h"
+#include "spec/oci.h"
+
+#define SPEC_STATE_VERSION 1
+
+struct spec_state_namespace { char *type, *path; }; /* path: "/proc/PID/ns/X", or what was joined */
+struct spec_state_namespace_list { struct spec_state_namespace *v; size_t n; };
+
+struct spec_state_cgroup {
+	char *manager;      /* "fs", "systemd"; NULL in the caller's cgroup */
+	struct strv paths;  /* v2: one path below the mount; v1: "controller:path" each */
+	struct strv made;   /* directories that we made, to remove, deepest last */
+	char *scope, *slice; /* systemd */
+	bool user;          /* the user's systemd instance */
+};
+
+struct spec_state {
+	uint32_t version;         /* SPEC_STATE_VERSION; a newer one is refused */
+	char *oci_version;        /* of the bundle */
+	char *id, *bundle, *rootfs; /* absolute paths */
+	char *created;            /* RFC 3339 with nanoseconds, UTC */
+	char *phase;              /* "creating", "created", "running"; whether it still is, the pid tells */
+	int64_t init_pid;         /* in the pid namespace of boot_id's host; 0 before the clone */
+	uint64_t init_start_time; /* field 22 of /proc/PID/stat, clock ticks; with the pid an identity */
+	char *boot_id;            /* /proc/sys/kernel/random/boot_id: a state of an earlier boot is dead */
+	struct opt_i64 owner_pid; /* the process that must live for the container to live */
+	struct opt_u64 owner_start_time;
+	bool ephemeral;
+	bool systemd;             /* --systemd-cgroup was given: exec and update must know */
+	bool rootless;
+	struct spec_state_cgroup *cgroup; /* NULL without one */
+	struct spec_state_namespace_list namespaces;
+	char *console_socket;
+	char *intel_rdt_dir;      /* a resctrl directory of ours to remove */
+	struct str_map annotations;
+	struct oci_spec *config;  /* NULL, or the configuration that exec and update need */
+};
+
+extern const struct json_table spec_state_table;
+
+/* Text of state.json. The ids and paths in it are checked, for they are used to delete things. */
+int spec_state_parse(const char *text, size_t len, struct arena *a, struct spec_state **ret,
+		     struct err *e);
+void spec_state_write(struct json_writer *w, const struct spec_state *s);
+
+/*
+ * The OCI state object. status: "creating", "created", "running", "paused" or "stopped"; pid as
+ * the reader sees it, 0 when stopped. `rootfs` and `created` are additional properties, which
+ * go-runc and podman read.
+ */
+void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, const char *status,
+			  pid_t pid);
+/* The container process state of config-linux.md for a seccomp agent: one fd, "seccompFd". */
+void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,
+			      const char *status, pid_t pid, const char *metadata);
+
+/* The current time in the form of `created`; buf of SPEC_TIME_SIZE bytes; returns buf. */
+#define SPEC_TIME_SIZE 40
+char *spec_time_now(char *buf);
