@@ -110,8 +110,9 @@ int sec_plan_build(struct arena *a, const struct oci_spec *spec, const struct se
 		   const struct sec_options *opt, struct sec_plan **ret_plan, struct err *e);
 
 /* ---- the actions: 0 or -errno ---- */
-/* An anonymous session keyring, always new; skipped on kernels without keys. */
-int sec_new_keyring(const struct sec_plan *p, struct err *e);
+/* An anonymous session keyring, always new, with the SELinux label of the process; no-op on kernels
+ * without keys and where an outer filter denies every key call. */
+int sec_new_keyring(const struct sec_plan *p, int procfs, struct err *e);
 /* pid 0: the caller. The parent may do it for its child before the child runs (raising a hard
  * limit needs CAP_SYS_RESOURCE in the initial user namespace). */
 int sec_set_rlimits(const struct sec_plan *p, pid_t pid, struct err *e);
@@ -149,10 +150,11 @@ int sec_filter_build(struct arena *a, const struct oci_seccomp *s, struct sec_fi
  */
 int sec_filter_cached(struct arena *a, int dirfd, const struct oci_seccomp *s,
 		      struct sec_filter **ret_filter, struct err *e);
-/* The built-in profile for untrusted code, compiled when brig was built. */
-const struct sec_filter *sec_filter_default(void);
-/* The same profile as an OCI `linux.seccomp` object, as JSON text. */
-const char *sec_filter_default_json(void);
+/* The built-in profile for untrusted code: assembled from a constant table in microseconds, without
+ * libseccomp and without a cache. */
+const struct sec_filter *sec_filter_default(struct arena *a);
+/* The same profile as config.json would say it (a refused socket family gives ENOSYS there). */
+const struct oci_seccomp *sec_profile_default(struct arena *a);
 
 /* ---- names, for printing plans and features ---- */
 /* "CAP_CHOWN", NULL when unknown; and back, -1 when unknown. */
