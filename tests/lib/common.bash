@@ -1,0 +1,181 @@
+# Helpers for the bats files. Each file starts with
+#
+#     # places: root rootless vm cgroup2        (those in which ./check shall run it)
+#     load ../lib/common
+#
+# Every test has its own directory $T and state root $BRIG_ROOT; teardown fails a test that left a
+# process, cgroup, mount or state behind. A file with its own setup or teardown calls brig_setup
+# and brig_teardown in them.
+
+bats_require_minimum_version 1.5.0
+
+TESTS_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TREE=$(cd "$TESTS_LIB/../.." && pwd)
+# shellcheck source=tests/lib/cache.bash
+source "$TESTS_LIB/cache.bash"
+# shellcheck source=tests/lib/bundles.bash
+source "$TESTS_LIB/bundles.bash"
+BRIG=$(realpath "${BRIG:-$TREE/build/brig}")
+export BRIG
+
+setup() { brig_setup; }
+teardown() { brig_teardown; }
+
+brig_setup() {
+	[ -x "$BRIG" ] || fail "no program $BRIG: build it, or set BRIG"
+	T=$(mktemp -d "${TMPDIR:-/tmp}/brig-t.XXXXXX")
+	chmod 755 "$T"
+	BRIG_ROOT=$T/state
+	export T BRIG_ROOT
+	# A mark that everything started from here inherits whatever it does to its environment,
+	# parent, cgroup or namespaces: a value of a resource limit that the kernel ignores.
+	MARK=$((0x$(od -An -N6 -tx1 /dev/urandom | tr -d ' ')))
+	ulimit -S -x "$MARK"
+	list_cgroups >"$T/cgroups.before"
+}
+
+brig_teardown() {
+	local status=0
+	assert_left_nothing || { status=1 && kill_marked; }
+	rm -rf --one-file-system "$T" || status=1
+	return $status
+}
+
+fail() {
+	printf '%s\n' "$@" >&2
+	return 1
+}
+
+# --- Running -------------------------------------------------------------------------------------
+
+# run_brig ARG...: sets $status, $output (standard output) and $stderr.
+run_brig() {
+	run --separate-stderr "$BRIG" --root "$BRIG_ROOT" "$@"
+}
+
+# A container ID of this test.
+new_id() {
+	echo "t${T##*.}-${1:-1}"
+}
+
+# Runs with a login's environment as one of the two accounts of tests/lib/accounts; the state root
+# is one of its own. -d: in a delegated cgroup (cgroup v2 only).
+as_user() {
+	local opt=()
+	[ "$1" != -d ] || { opt=(-d) && shift; }
+	need_root
+	BRIG_ROOT=$T/state-$1
+	install -d -o "$1" -m 700 "$BRIG_ROOT"
+	"$TESTS_LIB/as-user" "${opt[@]}" "$@"
+}
+
+in_cgroup2() {
+	"$TESTS_LIB/in-cgroup2" "$@"
+}
+
+# jget FILTER [TEXT]: a value of the JSON text (default: $output), strings without quotes.
+jget() {
+	jq -er "$1" <<<"${2-$output}"
+}
+
+# assert_json FILTER VALUE [TEXT]
+assert_json() {
+	local have
+	have=$(jq -r "$1" <<<"${3-$output}") || fail "not JSON: ${3-$output}" "${stderr:-}"
+	[ "$have" = "$2" ] || fail "$1 is '$have', not '$2' in:" "${3-$output}" "${stderr:-}"
+}
+
+assert_status() {
+	[ "$status" = "$1" ] || fail "exit status $status, not $1" "$output" "${stderr:-}"
+}
+
+assert_equal() {
+	[ "$1" = "$2" ] || fail "'$1' is not '$2'"
+}
+
+assert_contains() {
+	[[ $1 == *"$2"* ]] || fail "no '$2' in: $1"
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+	local end=$((SECONDS + $1 + 1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+# --- Where we are --------------------------------------------------------------------------------
+
+in_vm() { [ "${BRIG_VM:-}" = 1 ]; }
+cgroup2_only() { [ "$(stat -f -c %T /sys/fs/cgroup)" = cgroup2fs ]; }
+
+# has_controller NAME: limits of this controller can be set here by this user.
+has_controller() {
+	if cgroup2_only; then
+		grep -qw "$1" /sys/fs/cgroup/cgroup.controllers && [ -w /sys/fs/cgroup ]
+	else
+		[ -w "/sys/fs/cgroup/$1" ]
+	fi
+}
+
+need_root() { [ "$(id -u)" = 0 ] || skip "needs root"; }
+need_rootless() { [ "$(id -u)" != 0 ] || skip "is for a normal user"; }
+need_vm() { in_vm || skip "needs the virtual machine"; }
+need_controller() { has_controller "$1" || skip "no $1 controller here"; }
+need_command() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
+
+# --- Nothing left --------------------------------------------------------------------------------
+
+list_cgroups() {
+	# process_api belongs to the machine, what is in it comes and goes.
+	find /sys/fs/cgroup -mindepth 1 -name process_api -prune -o -type d -print 2>/dev/null | sort
+}
+
+# Processes that have our mark, but no zombies: those wait for whoever started them.
+marked_processes() {
+	local file pid
+	grep -lsE "^Max file locks +$MARK " /proc/[0-9]*/limits | while read -r file; do
+		pid=${file#/proc/} pid=${pid%/limits}
+		grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status" && continue
+		[ -e "/proc/$pid/cmdline" ] || continue
+		printf 'process %s: %s\n' "$pid" "$(tr '\0' ' ' <"/proc/$pid/cmdline")"
+	done 2>/dev/null
+}
+
+kill_marked() {
+	marked_processes | sed -n 's/^process \([0-9]*\):.*/\1/p' | xargs -r kill -KILL 2>/dev/null || true
+}
+
+# Cgroups that were not there before and that nobody is in. (Those with somebody in them are other
+# people's, or have a marked process.)
+new_cgroups() {
+	local dir
+	list_cgroups | comm -13 "$T/cgroups.before" - | while read -r dir; do
+		case $dir in
+		*/brig-delegated-brigtest[12] | */brig-delegated-brigtest[12]/session) continue ;;
+		esac
+		[ -d "$dir" ] && [ -z "$(cat "$dir/cgroup.procs" 2>/dev/null)" ] && echo "cgroup $dir"
+	done
+}
+
+leftovers() {
+	marked_processes
+	new_cgroups
+	grep -F "$T" /proc/self/mountinfo | sed 's/^/mount /'
+	# Names with a dot in front are caches, not containers.
+	find "$T"/state* -mindepth 1 -maxdepth 1 ! -name '.*' -printf 'state %p\n' 2>/dev/null
+}
+
+nothing_left() {
+	LEFT=$(leftovers)
+	[ -z "$LEFT" ]
+}
+
+assert_left_nothing() {
+	# From here on we are not marked ourselves.
+	ulimit -S -x unlimited
+	wait_for 2 nothing_left || fail "left behind:" "$LEFT"
+}
