@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes JSON into a strbuf. Commas, line breaks and indentation (4 spaces when pretty) are
- * automatic. The output is always valid UTF-8 and holds no control character. Nesting is limited
- * to JSON_MAX_DEPTH; misuse (a value without key in an object, an unbalanced end) aborts.
+ * automatic. The output is always valid UTF-8 and holds no ASCII control character. Nesting is
+ * limited to JSON_MAX_DEPTH; misuse (a value without key in an object, an unbalanced end) aborts.
  */
 #pragma once
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Internal to json/: what is checked on the raw text, before yajl sees it. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* 0 or -EINVAL with position and reason; syntax is not its business. */
+int json_scan(const char *text, size_t len, struct err *e);
+/* "line L, column C: <message>" for the byte at offset; returns -EINVAL. */
+int json_error_at(const char *text, size_t len, size_t offset, struct err *e, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
