@@ -155,7 +155,8 @@ static void make_dev(void)
 	mark(1, "/dev, pts, shm, mqueue");
 	sys(__NR_umask, 0);
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++)
-		check(nodes[i].path, sys(__NR_mknodat, AT_FDCWD, nodes[i].path, S_IFCHR | 0666, nodes[i].dev));
+		check(nodes[i].path,
+		      sys(__NR_mknodat, AT_FDCWD, nodes[i].path, S_IFCHR | 0666, nodes[i].dev));
 	sys(__NR_umask, 022);
 	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
 		check(links[i][1], sys(__NR_symlinkat, links[i][0], AT_FDCWD, links[i][1]));
@@ -190,8 +191,9 @@ static void mask(const char *path, const char **empty)
 static void protect_proc(const char **empty)
 {
 	static const char *const masked[] = {
-		"proc/acpi",	   "proc/asound",      "proc/kcore",	   "proc/keys", "proc/latency_stats",
-		"proc/timer_list", "proc/timer_stats", "proc/sched_debug", "proc/scsi",
+		"proc/acpi",	     "proc/asound",	"proc/kcore",
+		"proc/keys",	     "proc/latency_stats", "proc/timer_list",
+		"proc/timer_stats", "proc/sched_debug", "proc/scsi",
 	};
 	static const char *const readonly[] = {
 		"proc/bus", "proc/fs", "proc/irq", "proc/sys", "proc/sysrq-trigger",
@@ -233,12 +235,13 @@ static void change_root(void)
 	mark(1, "old root detached");
 }
 
-static const unsigned kept_caps = 1U << CAP_AUDIT_WRITE | 1U << CAP_KILL | 1U << CAP_NET_BIND_SERVICE;
+static const unsigned kept =
+	1U << CAP_AUDIT_WRITE | 1U << CAP_KILL | 1U << CAP_NET_BIND_SERVICE;
 
 static void drop_bounding_set(void)
 {
 	for (int c = 0; c <= CAP_LAST_CAP; c++)
-		if (c > 31 || !(kept_caps & 1U << c))
+		if (c > 31 || !(kept & 1U << c))
 			sys(__NR_prctl, PR_CAPBSET_DROP, c, 0, 0, 0);
 	mark(1, "bounding set");
 }
@@ -246,7 +249,7 @@ static void drop_bounding_set(void)
 static void drop_privileges(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct caps[2] = { { kept_caps, kept_caps, kept_caps }, { 0, 0, 0 } };
+	struct __user_cap_data_struct caps[2] = { { kept, kept, kept }, { 0, 0, 0 } };
 
 	sys(__NR_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	check("setgroups", sys(__NR_setgroups, 0, 0));
@@ -254,8 +257,9 @@ static void drop_privileges(void)
 	check("setresuid", sys(__NR_setresuid, 0, 0, 0));
 	check("capset", sys(__NR_capset, &head, caps));
 	for (int c = 0; c < 32; c++)
-		if (kept_caps & 1U << c)
-			check("ambient", sys(__NR_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, c, 0, 0));
+		if (kept & 1U << c)
+			check("ambient",
+			      sys(__NR_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, c, 0, 0));
 	check("no_new_privs", sys(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	check("close_range", sys(__NR_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC));
 }
@@ -269,7 +273,8 @@ static int init(void *unused)
 
 	(void)unused;
 	mark(1, "init runs");
-	check("unshare", sys(__NR_unshare, CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP));
+	check("unshare",
+	      sys(__NR_unshare, CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP));
 	mark(1, "mount, ipc, uts, cgroup namespaces");
 	enter_root();
 	do_mount("proc", "proc", 0, 0);
@@ -301,13 +306,15 @@ static int init(void *unused)
 }
 
 #define INSN(op, dst, src, o, i) \
-	((struct bpf_insn){ .code = (op), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
+	((struct bpf_insn){ .code = (op), .dst_reg = (dst), .src_reg = (src), .off = (o), \
+			    .imm = (i) })
 
 /* Any mknod; read and write of the default devices; nothing else. */
 static int device_program(struct bpf_insn *p)
 {
 	static const int devs[][2] = {
-		{ 1, 3 }, { 1, 8 }, { 1, 7 }, { 5, 0 }, { 1, 5 }, { 1, 9 }, { 5, 1 }, { 5, 2 }, { 136, -1 },
+		{ 1, 3 }, { 1, 8 }, { 1, 7 }, { 5, 0 },	{ 1, 5 },
+		{ 1, 9 }, { 5, 1 }, { 5, 2 }, { 136, -1 },
 	};
 	int n = 0;
 
@@ -347,7 +354,8 @@ static void limit_devices(int cgroup)
 		.attach_flags = BPF_F_ALLOW_MULTI,
 	};
 
-	attach.attach_bpf_fd = (unsigned)check("bpf load", sys(__NR_bpf, BPF_PROG_LOAD, &load, sizeof(load)));
+	attach.attach_bpf_fd =
+		(unsigned)check("bpf load", sys(__NR_bpf, BPF_PROG_LOAD, &load, sizeof(load)));
 	check("bpf attach", sys(__NR_bpf, BPF_PROG_ATTACH, &attach, sizeof(attach)));
 	sys(__NR_close, attach.attach_bpf_fd);
 	mark(0, "device program");
@@ -361,7 +369,8 @@ static int run(void)
 		.stack = (uintptr_t)stack,
 		.stack_size = sizeof(stack),
 	};
-	long base = check("/sys/fs/cgroup", sys(__NR_openat, AT_FDCWD, "/sys/fs/cgroup", O_DIR_FLAGS));
+	long base = check("cgroup root",
+			  sys(__NR_openat, AT_FDCWD, "/sys/fs/cgroup", O_DIR_FLAGS));
 	int info[32] = { 0 };
 	int pidfd = -1;
 

@@ -17,16 +17,16 @@
 
 #if defined(__x86_64__)
 
-static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+static inline long sys_call(long n, const long a[6])
 {
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
+	register long r10 __asm__("r10") = a[3];
+	register long r8 __asm__("r8") = a[4];
+	register long r9 __asm__("r9") = a[5];
 	long ret;
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "a"(n), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
@@ -61,15 +61,15 @@ static inline long sys_clone3(struct clone_args *args, int (*fn)(void *), void *
 
 #elif defined(__aarch64__)
 
-static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+static inline long sys_call(long n, const long a[6])
 {
 	register long x8 __asm__("x8") = n;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
+	register long x0 __asm__("x0") = a[0];
+	register long x1 __asm__("x1") = a[1];
+	register long x2 __asm__("x2") = a[2];
+	register long x3 __asm__("x3") = a[3];
+	register long x4 __asm__("x4") = a[4];
+	register long x5 __asm__("x5") = a[5];
 
 	__asm__ volatile("svc 0"
 			 : "+r"(x0)
@@ -107,18 +107,20 @@ static inline long sys_clone3(struct clone_args *args, int (*fn)(void *), void *
 #error "bench/: add the system call convention of this architecture to sys.h"
 #endif
 
+/* sys(number, up to six arguments of any integer or pointer type) */
 #define SYS_PICK(_1, _2, _3, _4, _5, _6, _7, name, ...) name
 #define sys(...) \
-	SYS_PICK(__VA_ARGS__, SYS7, SYS6, SYS5, SYS4, SYS3, SYS2, SYS1)(__VA_ARGS__)
-#define SYS1(n) sys6(n, 0, 0, 0, 0, 0, 0)
-#define SYS2(n, a) sys6(n, (long)(a), 0, 0, 0, 0, 0)
-#define SYS3(n, a, b) sys6(n, (long)(a), (long)(b), 0, 0, 0, 0)
-#define SYS4(n, a, b, c) sys6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define SYS5(n, a, b, c, d) sys6(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define SYS6(n, a, b, c, d, e) \
-	sys6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
-#define SYS7(n, a, b, c, d, e, f) \
-	sys6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+	SYS_PICK(__VA_ARGS__, SYS6, SYS5, SYS4, SYS3, SYS2, SYS1, SYS0)(__VA_ARGS__)
+#define SYS_ARGS(...) ((const long[6]){ __VA_ARGS__ })
+#define SYS0(n) sys_call(n, SYS_ARGS(0))
+#define SYS1(n, a) sys_call(n, SYS_ARGS((long)(a)))
+#define SYS2(n, a, b) sys_call(n, SYS_ARGS((long)(a), (long)(b)))
+#define SYS3(n, a, b, c) sys_call(n, SYS_ARGS((long)(a), (long)(b), (long)(c)))
+#define SYS4(n, a, b, c, d) sys_call(n, SYS_ARGS((long)(a), (long)(b), (long)(c), (long)(d)))
+#define SYS5(n, a, b, c, d, e) \
+	sys_call(n, SYS_ARGS((long)(a), (long)(b), (long)(c), (long)(d), (long)(e)))
+#define SYS6(n, a, b, c, d, e, f) \
+	sys_call(n, SYS_ARGS((long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 
 static inline size_t str_len(const char *s)
 {
