@@ -57,7 +57,9 @@ static inline long sys_clone3(struct clone_args *args, int (*fn)(void *), void *
 }
 
 #define BENCH_START \
-	__asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall bench_start\n")
+	__asm__(".globl _start\n_start:\n\t"                         \
+		"xor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\t" \
+		"call bench_start\n")
 
 #elif defined(__aarch64__)
 
@@ -101,7 +103,8 @@ static inline long sys_clone3(struct clone_args *args, int (*fn)(void *), void *
 }
 
 #define BENCH_START \
-	__asm__(".globl _start\n_start:\n\tmov x29, xzr\n\tmov x0, sp\n\tbl bench_start\n")
+	__asm__(".globl _start\n_start:\n\t" \
+		"mov x29, xzr\n\tmov x0, sp\n\tbl bench_start\n")
 
 #else
 #error "bench/: add the system call convention of this architecture to sys.h"

@@ -25,6 +25,11 @@ struct job {
 
 static char stack[16384] __attribute__((aligned(16)));
 
+static unsigned long micros(const struct timeval *t)
+{
+	return (unsigned long)t->tv_sec * 1000000UL + (unsigned long)t->tv_usec;
+}
+
 static int child(void *p)
 {
 	struct job *j = p;
@@ -58,9 +63,9 @@ _Noreturn void bench_start(long *sp)
 	put_str(3, " ");
 	put_num(3, status & 0x7f ? 128UL + (status & 0x7f) : (unsigned long)status >> 8);
 	put_str(3, " ");
-	put_num(3, (unsigned long)ru.ru_utime.tv_sec * 1000000UL + (unsigned long)ru.ru_utime.tv_usec);
+	put_num(3, micros(&ru.ru_utime));
 	put_str(3, " ");
-	put_num(3, (unsigned long)ru.ru_stime.tv_sec * 1000000UL + (unsigned long)ru.ru_stime.tv_usec);
+	put_num(3, micros(&ru.ru_stime));
 	put_str(3, " ");
 	put_num(3, (unsigned long)ru.ru_maxrss);
 	put_str(3, "\n");
