@@ -5,36 +5,49 @@
  */
 #pragma once
 
+#include "nsenter/steps.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
+
+enum { HOME_MAX = 256 };
 
 struct rt_launch {
 	/* in */
 	const struct plan *plan;
 	const struct rt_host *host;
 	const struct rt_globals *globals;
+	struct arena *arena;
 	int stdio[3];            /* fds that become 0, 1, 2; -1 = the caller's own; not owned */
-	bool ephemeral;          /* owned by this process: swept by the next command if we are killed */
+	bool ephemeral;          /* ours: ended by the next command when we are killed */
 
 	/* out, valid after rt_launch succeeded */
 	pid_t pid;               /* INIT in our pid namespace */
 	int pidfd;
-	int status_fd;           /* plan.options.tiny_init: the payload's wait status arrives here (int), else -1 */
-	struct cg *cgroup;       /* NULL without a cgroup */
+	int status_fd;           /* tiny_init: the payload's wait status (an int) comes here; else -1 */
+	struct cg *cgroup;
 	struct rt_state state;
-	bool exec_failed;        /* on failure: the row that failed was the exec (e->code ENOENT or EACCES) */
+	bool exec_failed;        /* on failure: it was the exec of the payload */
 
 	/* private to launch.c */
-	struct step_channel *channel;
-	int init_fd;             /* the tiny init's executable */
-	int status_write_fd;
-	struct err payload_err;
+	struct step_channel channel;
+	int init_exe;            /* the tiny init's executable */
+	int status_write;
+	pid_t payload;           /* tiny_init: in INIT's pid namespace */
+	char created[SPEC_TIME_SIZE];
+	char home[sizeof("HOME=") + HOME_MAX];
 };
+
+#define RT_LAUNCH_NONE                                                                  \
+	.stdio = {-1, -1, -1}, .pidfd = -1, .status_fd = -1, .init_exe = -1,            \
+	.status_write = -1, .channel = STEP_CHANNEL_NONE,                               \
+	.state = {.dir = -1, .lock = -1, .root = -1}
 
 /* Runs all steps up to the exec of the payload. On failure everything is undone. */
 int rt_launch(struct rt_launch *l, struct err *e);
 /*
- * After the container ended (or to end it): kills what is left in the cgroup, removes the cgroup
- * and the state, closes all fds. Stats must be read before.
+ * After the container ended, or to end it: kills what is left in the cgroup, removes the cgroup
+ * and the state, closes all fds. INIT must be reaped before; read statistics before.
  */
 int rt_launch_end(struct rt_launch *l, struct err *e);
+/* The names of the rows that apply, for `brig plan`. */
+void rt_launch_write_steps(struct json_writer *w, const struct plan *p);

@@ -7,8 +7,6 @@
 
 #include "base/arena.h"
 #include "json/writer.h"
-#include "nsenter/idmap.h"
-#include "nsenter/spawn.h"
 #include "rootfs/rootfs.h"
 #include "runtime/runtime.h"
 #include "security/security.h"
@@ -33,6 +31,7 @@ struct plan_options {
 	bool best_effort;
 	bool no_pivot, no_new_keyring;
 	enum plan_userns userns;
+	bool systemd_cgroup;
 	unsigned preserve_fds;
 };
 
@@ -47,20 +46,29 @@ struct plan {
 	size_t n_joins;
 	bool share_vm;           /* INIT is a CLONE_VM child */
 
-	struct ns_idmap *uid_maps, *gid_maps;
-	size_t n_uid_maps, n_gid_maps;
+	struct oci_id_mapping_list uid_maps, gid_maps; /* of a new user namespace */
+	bool setgroups_denied;
 
-	struct cg_plan *cgroup;  /* NULL: the caller's cgroup */
+	struct cg_plan *cgroup;
 	struct rootfs_plan *rootfs; /* NULL: no mount namespace */
 	struct sec_plan *security;
 
-	struct str_map sysctl;
-	char **argv, **envp;     /* NULL-terminated; entries without '=' dropped, HOME added */
+	char **argv, **envp;     /* NULL-terminated; entries without '=' are dropped */
+	size_t n_env;            /* envp has room for one more */
+	bool find_home;          /* HOME is not given: from the container's passwd */
 	const char *cwd;
 	const char *hostname, *domainname; /* NULL: untouched */
 };
 
 int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,
 	       const struct rt_host *h, struct plan **ret, struct err *e);
+
+/* "pid" of CLONE_NEWPID. */
+const char *plan_ns_name(uint64_t flag);
+/* CLONE_NEW* of the namespaces that are joined by path. */
+uint64_t plan_joined(const struct plan *p);
+/* The host directories that a mount of type cgroup shows. */
+void plan_cgroup_dirs(struct arena *a, const struct plan *p, const struct rt_host *h,
+		      struct rootfs_options *ro);
 
 void plan_write(struct json_writer *w, const struct plan *p);

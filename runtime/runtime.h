@@ -11,6 +11,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cgroups/cgroup.h"
+#include "security/security.h"
+#include "spec/oci.h"
 
 struct rt_globals {
 	const char *root;       /* --root: the state directory, absolute */
@@ -34,11 +36,16 @@ struct rt_host {
 	uid_t euid;
 	gid_t egid;
 	bool privileged;        /* CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID effective in our user namespace */
+	bool initial_userns;    /* ids outside of our own user namespace do not exist otherwise */
+	bool have_subids;       /* a range of subordinate ids and the helpers to map it */
+	struct oci_id_mapping subuid, subgid; /* container_id 0, host_id, size */
 	int procfs;             /* base/procfs.h; owned by this struct */
-	struct cg_host *cgroups; /* owned */
+	struct cg_host cgroups;
+	struct sec_host security;
 };
 
-int rt_host_probe(struct rt_host *ret, struct err *e);
+/* Strings live in a. */
+int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e);
 void rt_host_close(struct rt_host *h);
 
 /* Every command: 0 or an exit code; errors are logged by the command's caller through `e`. */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `brig features`: the features structure of the runtime-spec. Prints nothing on stderr: CRI-O
+ * reads both streams as one JSON document. */
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/str.h"
+#include "runtime/cli.h"
+#include "runtime/commands.h"
+#include "spec/features.h"
+
+static char *const no_strings[] = {NULL};
+
+static struct strv list_of(struct arena *a, const char *const *names)
+{
+	struct strv l = {(char **)no_strings, 0};
+	size_t n = 0;
+
+	while (names[n])
+		n++;
+	l.v = arena_array(a, n + 1, sizeof(char *));
+	for (; l.n < n; l.n++)
+		l.v[l.n] = arena_strdup(a, names[l.n]);
+	return l;
+}
+
+static struct strv capabilities(struct arena *a)
+{
+	struct strv l = {arena_array(a, 65, sizeof(char *)), 0};
+	const char *name;
+
+	for (int cap = 0; cap < 64 && (name = sec_cap_name(cap)); cap++)
+		l.v[l.n++] = arena_strdup(a, name);
+	return l;
+}
+
+static struct strv supported_flags(struct arena *a)
+{
+	struct strv l = {arena_array(a, 16, sizeof(char *)), 0};
+
+	for (size_t i = 0; sec_seccomp_flags[i] && l.n < 15; i++)
+		if (sec_seccomp_flag_supported(sec_seccomp_flags[i]))
+			l.v[l.n++] = arena_strdup(a, sec_seccomp_flags[i]);
+	return l;
+}
+
+static const struct opt_bool yes = {true, true}, no = {true, false};
+
+static struct oci_features *describe(struct arena *a)
+{
+	struct oci_features *f = spec_features_new(a);
+	struct oci_features_linux *l = f->linux_;
+
+	f->mount_options = list_of(a, rootfs_option_names);
+	l->capabilities = capabilities(a);
+	*l->cgroup = (struct oci_features_cgroup){.v1 = yes, .v2 = yes, .systemd = no,
+						  .systemd_user = no, .rdma = yes};
+	l->seccomp->enabled = yes;
+	l->seccomp->supported_flags = supported_flags(a);
+	l->apparmor->enabled = yes;
+	l->selinux->enabled = yes;
+	l->intel_rdt->enabled = no;
+	l->mount_extensions->idmap->enabled = yes;
+	l->net_devices->enabled = no;
+	return f;
+}
+
+int cmd_features(int argc, char **argv, const struct rt_globals *g)
+{
+	auto_arena struct arena *a = arena_new();
+	auto_strbuf struct strbuf out = {0};
+	const struct cli c = {
+		.usage = "brig features",
+		.summary = "Prints what this runtime supports (runtime-spec features.md).",
+	};
+	struct json_writer w;
+	struct err e = {0};
+	int r = cli_parse(&c, argc, argv, &e);
+
+	(void)g;
+	if (r == CLI_HELP)
+		return 0;
+	if (r >= 0) {
+		json_writer_init(&w, &out, true);
+		spec_features_write(&w, describe(a));
+		strbuf_addc(&out, '\n');
+		r = io_write_all(STDOUT_FILENO, out.p, out.len);
+		if (r < 0)
+			err_set(&e, -r, "write the features: %s", err_name(-r));
+	}
+	return r < 0 ? command_failed(&e, 1) : 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of `brig`: one file each, one entry in the table of main.c. */
+#pragma once
+
+#include "runtime/runtime.h"
+
+rt_command cmd_run;
+rt_command cmd_sandbox;
+rt_command cmd_plan;
+rt_command cmd_spec;
+rt_command cmd_doctor;
+rt_command cmd_features;
+
+/* Logs e as the command's error; returns `code`, so that a command can `return fail(...)`. */
+int command_failed(const struct err *e, int code);
+/* The exit code for a container whose start failed in the exec: 127, 126, else `other`. */
+int exec_exit_code(const struct err *e, bool exec_failed, int other);
+/* The exit code of a shell for a wait status: the code, or 128 + signal. */
+int exit_code_of(int wait_status);

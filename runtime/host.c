@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/runtime.h"
+
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/procfs.h"
+#include "nsenter/idmap.h"
+
+/* True when all the capabilities are effective in our own user namespace. */
+static bool have_capabilities(uint64_t wanted)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct d[2] = {0};
+
+	if (syscall(SYS_capget, &h, d) < 0)
+		return false;
+	return ((d[0].effective | (uint64_t)d[1].effective << 32) & wanted) == wanted;
+}
+
+/* An unprivileged caller's subordinate ids: the first range of each, and the helpers. */
+static void find_subids(struct rt_host *h)
+{
+	struct ns_subid u, g;
+	char name[256];
+	struct err e = {0};
+	bool named = ns_user_name(h->euid, name, sizeof(name), &e) > 0;
+
+	if (access("/usr/bin/newuidmap", X_OK) < 0 || access("/usr/bin/newgidmap", X_OK) < 0)
+		return;
+	if (ns_subid_ranges("/etc/subuid", h->euid, named ? name : NULL, &u, 1, &e) < 1 ||
+	    ns_subid_ranges("/etc/subgid", h->euid, named ? name : NULL, &g, 1, &e) < 1)
+		return;
+	h->subuid = (struct oci_id_mapping){0, u.start, u.count};
+	h->subgid = (struct oci_id_mapping){0, g.start, g.count};
+	h->have_subids = true;
+}
+
+/* PROC_USER_INIT_INO: the inode of the first user namespace is part of the kernel's interface. */
+static bool in_initial_userns(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino == 0xEFFFFFFDu;
+}
+
+int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e)
+{
+	auto_close int procfs = procfs_open(e);
+	struct rt_host h = {.euid = geteuid(), .egid = getegid()};
+	int r;
+
+	if (procfs < 0)
+		return procfs;
+	h.privileged = have_capabilities(1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID | 1ull << CAP_SETGID);
+	h.initial_userns = in_initial_userns();
+	if (!h.privileged)
+		find_subids(&h);
+	r = sec_host_probe(&h.security, e);
+	if (r == 0)
+		r = cg_probe(a, &h.cgroups, e);
+	if (r < 0)
+		return err_wrap(e, "probe the host");
+	h.procfs = take_fd(&procfs);
+	*ret = h;
+	return 0;
+}
+
+void rt_host_close(struct rt_host *h)
+{
+	cleanup_close(&h->procfs);
+	cg_host_close(&h->cgroups);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `brig`: global options, then a command of the table. Only this file and the commands decide
+ * what is printed; everything below reports errors as values.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "runtime/cli.h"
+#include "runtime/commands.h"
+#include "runtime/state.h"
+
+struct command {
+	const char *name;
+	rt_command *run;
+	const char *summary;
+};
+
+static const struct command commands[] = {
+	{"run", cmd_run, "run a container from an OCI bundle in the foreground"},
+	{"sandbox", cmd_sandbox, "run a program from a sandbox spec, print one JSON result"},
+	{"plan", cmd_plan, "print what run would do, as JSON, without doing it"},
+	{"spec", cmd_spec, "print a config.json (or, with --sandbox, a sandbox spec) to begin with"},
+	{"doctor", cmd_doctor, "check every primitive of this machine and name the fixes"},
+	{"features", cmd_features, "print the supported features as JSON (runtime-spec)"},
+};
+
+int command_failed(const struct err *e, int code)
+{
+	log_error("%s", e->msg);
+	return code;
+}
+
+int exec_exit_code(const struct err *e, bool exec_failed, int other)
+{
+	if (!exec_failed)
+		return other;
+	return e->code == ENOENT || e->code == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+int exit_code_of(int status)
+{
+	return WIFSIGNALED(status) ? EXIT_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (str_eq(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static char *summary_text(void)
+{
+	struct strbuf b = {0};
+
+	strbuf_adds(&b, "Runs code that you did not write in namespaces, with limits that hold.\n\n"
+			"Commands:");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		strbuf_printf(&b, "\n  %-10s %s", commands[i].name, commands[i].summary);
+	return b.p;
+}
+
+/* With 0, 1 or 2 closed, the next open would become a standard stream of the payload. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Fills *g; the index of the command's name, CLI_HELP, or -errno. */
+static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err *e)
+{
+	const char *format = "text";
+	bool version = false;
+	const struct cli_option options[] = {
+		{"root", 0, CLI_STRING, &g->root, "DIR", "state directory (default /run/brig, or below XDG_RUNTIME_DIR)"},
+		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also write the log to FILE"},
+		{"log-format", 0, CLI_STRING, &format, "text|json", "format of the log file"},
+		{"debug", 0, CLI_FLAG, &g->debug, NULL, "log every step"},
+		{"systemd-cgroup", 0, CLI_FLAG, &g->systemd_cgroup, NULL, "cgroupsPath is slice:prefix:name, made by systemd"},
+		{"trace-steps", 0, CLI_FLAG, &g->trace_steps, NULL, "print the microseconds of each step on stderr"},
+		{"version", 'v', CLI_FLAG, &version, NULL, "print the version"},
+	};
+	const struct cli c = {
+		.usage = "brig [OPTION...] COMMAND [ARGUMENT...]",
+		.summary = summary_text(),
+		.options = options,
+		.n = sizeof(options) / sizeof(options[0]),
+		.max_args = -1,
+	};
+	int r = cli_parse(&c, argc, argv, e);
+
+	free((char *)c.summary);
+	if (r < 0 || r == CLI_HELP)
+		return r;
+	if (version) {
+		printf("brig version %s\nspec: 1.3.0\n", BRIG_VERSION);
+		return CLI_HELP;
+	}
+	if (str_eq(format, "json"))
+		g->log_format = LOG_FORMAT_JSON;
+	else if (!str_eq(format, "text"))
+		return err_set(e, EINVAL, "--log-format: \"%s\" is neither text nor json", format);
+	if (r >= argc)
+		return err_set(e, EINVAL, "which command? (see brig --help)");
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	auto_arena struct arena *a = arena_new();
+	struct rt_globals g = {0};
+	const struct command *c;
+	struct err e = {0};
+	int i;
+
+	if (getauxval(AT_SECURE)) {
+		fputs("brig: refusing to run set-user-ID or with file capabilities\n", stderr);
+		return 1;
+	}
+	fill_standard_streams();
+	i = parse_globals(argc, argv, &g, &e);
+	if (i == CLI_HELP)
+		return 0;
+	if (i < 0)
+		return command_failed(&e, 1);
+	if (log_open(g.log_path, g.log_format, g.debug, &e) < 0)
+		return command_failed(&e, 1);
+	c = find_command(argv[i]);
+	if (!c) {
+		err_set(&e, EINVAL, "unknown command \"%s\" (see brig --help)", argv[i]);
+		return command_failed(&e, 1);
+	}
+	if (!g.root && rt_state_default_root(a, &g.root, &e) < 0)
+		return command_failed(&e, 1);
+	return c->run(argc - i, argv + i, &g);
+}

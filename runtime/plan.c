@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each part of the plan is made by one function from the spec and the facts about the host; the
+ * modules make theirs. Nothing here asks the kernel anything, so plans can be compared with golden
+ * files on any machine.
+ */
+#include "runtime/plan.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "runtime/sysctl.h"
+
+static const struct { const char *type; uint64_t flag; } ns_types[] = {
+	{"user", CLONE_NEWUSER},  {"pid", CLONE_NEWPID}, {"mount", CLONE_NEWNS},
+	{"network", CLONE_NEWNET}, {"ipc", CLONE_NEWIPC}, {"uts", CLONE_NEWUTS},
+	{"cgroup", CLONE_NEWCGROUP}, {"time", CLONE_NEWTIME},
+};
+
+static uint64_t ns_flag(const char *type)
+{
+	for (size_t i = 0; i < sizeof(ns_types) / sizeof(ns_types[0]); i++)
+		if (str_eq(ns_types[i].type, type))
+			return ns_types[i].flag;
+	return 0;
+}
+
+const char *plan_ns_name(uint64_t flag)
+{
+	for (size_t i = 0; i < sizeof(ns_types) / sizeof(ns_types[0]); i++)
+		if (ns_types[i].flag == flag)
+			return ns_types[i].type;
+	return "?";
+}
+
+uint64_t plan_joined(const struct plan *p)
+{
+	uint64_t flags = 0;
+
+	for (size_t i = 0; i < p->n_joins; i++)
+		flags |= p->joins[i].flag;
+	return flags;
+}
+
+static int plan_namespaces(struct arena *a, struct plan *p, struct err *e)
+{
+	const struct oci_namespace_list *list = &p->spec->linux_->namespaces;
+
+	p->joins = arena_array(a, list->n + 1, sizeof(p->joins[0]));
+	for (size_t i = 0; i < list->n; i++) {
+		const struct oci_namespace *ns = &list->v[i];
+		uint64_t flag = ns_flag(ns->type);
+
+		if (ns->path && *ns->path)
+			p->joins[p->n_joins++] = (struct plan_join){ns->type, ns->path, flag};
+		else
+			p->new_ns |= flag;
+	}
+	/* Memory is shared with INIT only where no foreign process can see it: all that could lies
+	 * in namespaces that are made for it. */
+	p->share_vm = p->n_joins == 0;
+	if (!(p->new_ns & CLONE_NEWNS) && p->spec->root)
+		return err_set(e, EINVAL, "linux.namespaces: a root file system needs a new mount "
+					  "namespace: add {\"type\": \"mount\"}");
+	return 0;
+}
+
+/* ---- ids ---- */
+
+/* A private range by id: 4096 slots of 65536 ids, above what useradd hands out as subordinate ids
+ * (SUB_UID_MAX) and inside of what systemd sets aside for containers. */
+enum { RANGE_BASE = 0x60000000, RANGE_SIZE = 65536, RANGE_SLOTS = 4096 };
+
+static uint32_t range_for(const char *id)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (; *id; id++)
+		h = (h ^ (unsigned char)*id) * 16777619u;
+	return RANGE_BASE + (h % RANGE_SLOTS) * RANGE_SIZE;
+}
+
+static struct oci_id_mapping_list one_mapping(struct arena *a, uint32_t inside, uint32_t outside,
+					      uint32_t size)
+{
+	struct oci_id_mapping *m = arena_new_of(a, struct oci_id_mapping);
+
+	*m = (struct oci_id_mapping){inside, outside, size};
+	return (struct oci_id_mapping_list){m, 1};
+}
+
+static int map_range(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
+{
+	if (h->privileged && h->initial_userns) {
+		uint32_t base = range_for(p->options.id);
+
+		p->uid_maps = one_mapping(a, 0, base, RANGE_SIZE);
+		p->gid_maps = one_mapping(a, 0, base, RANGE_SIZE);
+		return 0;
+	}
+	if (!h->have_subids)
+		return err_set(e, ENOENT, "a private id range needs entries for this user in /etc/subuid "
+					  "and /etc/subgid and the programs newuidmap and newgidmap "
+					  "(package uidmap); or choose a single id");
+	p->uid_maps = one_mapping(a, 0, h->subuid.host_id, h->subuid.size);
+	p->gid_maps = one_mapping(a, 0, h->subgid.host_id, h->subgid.size);
+	return 0;
+}
+
+static void map_single(struct arena *a, struct plan *p, const struct rt_host *h)
+{
+	const struct oci_user *u = &p->spec->process->user;
+
+	p->uid_maps = one_mapping(a, u->uid, h->euid, 1);
+	p->gid_maps = one_mapping(a, u->gid, h->egid, 1);
+	p->setgroups_denied = !h->privileged;
+}
+
+static bool in_range(const struct oci_id_mapping_list *l, uint32_t id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (id >= l->v[i].container_id && id - l->v[i].container_id < l->v[i].size)
+			return true;
+	return false;
+}
+
+static int choose_maps(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
+{
+	const struct oci_linux *l = p->spec->linux_;
+	bool range = (h->privileged && h->initial_userns) || h->have_subids;
+
+	if (l->uid_mappings.n || l->gid_mappings.n || p->options.userns == PLAN_USERNS_SPEC) {
+		p->uid_maps = l->uid_mappings;
+		p->gid_maps = l->gid_mappings;
+	} else if (p->options.userns == PLAN_USERNS_RANGE ||
+		   (p->options.userns == PLAN_USERNS_AUTO && range)) {
+		return map_range(a, p, h, e);
+	} else {
+		map_single(a, p, h);
+	}
+	if (!p->uid_maps.n || !p->gid_maps.n)
+		return err_set(e, EINVAL, "linux.%s: is missing, a new user namespace needs it",
+			       p->uid_maps.n ? "gidMappings" : "uidMappings");
+	/* One line that maps only the caller's own gid is written without help, and the kernel wants
+	 * setgroups denied for that. */
+	if (!h->privileged && p->gid_maps.n == 1 && p->gid_maps.v[0].size == 1 &&
+	    p->gid_maps.v[0].host_id == h->egid)
+		p->setgroups_denied = true;
+	return 0;
+}
+
+static int plan_ids(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
+{
+	const struct oci_user *u = &p->spec->process->user;
+	const struct oci_linux *l = p->spec->linux_;
+	int r;
+
+	if (!(p->new_ns & CLONE_NEWUSER)) {
+		if ((l->uid_mappings.n || l->gid_mappings.n) && !(plan_joined(p) & CLONE_NEWUSER))
+			return err_set(e, EINVAL, "linux.uidMappings: given without a user namespace: "
+						  "add {\"type\": \"user\"} to linux.namespaces");
+		if (!h->privileged && !(plan_joined(p) & CLONE_NEWUSER))
+			return err_set(e, EPERM, "linux.namespaces: without privileges a user namespace is "
+						 "needed: add {\"type\": \"user\"} and the mappings "
+						 "(brig spec --rootless shows them)");
+		return 0;
+	}
+	r = choose_maps(a, p, h, e);
+	if (r < 0)
+		return r;
+	if (!in_range(&p->uid_maps, u->uid))
+		return err_set(e, EINVAL, "process.user.uid: %u is not mapped in the user namespace",
+			       u->uid);
+	if (!in_range(&p->gid_maps, u->gid))
+		return err_set(e, EINVAL, "process.user.gid: %u is not mapped in the user namespace",
+			       u->gid);
+	return 0;
+}
+
+/* ---- process ---- */
+
+static bool has_home(const struct strv *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		if (str_starts(env->v[i], "HOME="))
+			return true;
+	return false;
+}
+
+static void plan_process(struct arena *a, struct plan *p)
+{
+	const struct oci_process *proc = p->spec->process;
+	size_t n = 0;
+
+	p->argv = proc->args.v;
+	p->envp = arena_array(a, proc->env.n + 2, sizeof(char *)); /* room for HOME and NULL */
+	for (size_t i = 0; i < proc->env.n; i++)
+		if (strchr(proc->env.v[i], '=')) /* never filled from our own environment */
+			p->envp[n++] = proc->env.v[i];
+	p->n_env = n;
+	p->find_home = !has_home(&proc->env);
+	p->cwd = proc->cwd;
+}
+
+static int plan_uts(struct plan *p, struct err *e)
+{
+	uint64_t own = p->new_ns | plan_joined(p);
+
+	p->hostname = p->spec->hostname && *p->spec->hostname ? p->spec->hostname : NULL;
+	p->domainname = p->spec->domainname && *p->spec->domainname ? p->spec->domainname : NULL;
+	if ((p->hostname || p->domainname) && !(own & CLONE_NEWUTS))
+		return err_set(e, EINVAL, "%s: cannot be set without a uts namespace",
+			       p->hostname ? "hostname" : "domainname");
+	return 0;
+}
+
+/* ---- the modules' parts ---- */
+
+static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
+{
+	const struct plan_options *o = &p->options;
+	uint64_t own = p->new_ns | plan_joined(p);
+	struct rootfs_options ro = {
+		.user_ns = p->new_ns & CLONE_NEWUSER,
+		.pid_ns = own & CLONE_NEWPID,
+		.net_ns = own & CLONE_NEWNET,
+		.ipc_ns = own & CLONE_NEWIPC,
+		.cgroup_ns = own & CLONE_NEWCGROUP,
+		.parent_privileged = h->privileged,
+		.no_pivot = o->no_pivot,
+		.host_rootfs = o->host_rootfs,
+		.hidepid = o->sandbox,
+		.terminal = p->spec->process->terminal.v,
+		.binds_recursive_ro = o->sandbox,
+		.uid_maps = p->uid_maps.v,
+		.n_uid_maps = p->uid_maps.n,
+		.gid_maps = p->gid_maps.v,
+		.n_gid_maps = p->gid_maps.n,
+		.user_uid = p->spec->process->user.uid,
+		.user_gid = p->spec->process->user.gid,
+	};
+
+	plan_cgroup_dirs(a, p, h, &ro);
+	return rootfs_plan(a, p->spec, o->bundle, &ro, &p->rootfs, e);
+}
+
+static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
+{
+	struct cg_request rq = {
+		.spec = p->spec,
+		.id = p->options.id,
+		.host = &h->cgroups,
+		/* In a user namespace of its own nobody can make device nodes, and the tree has none
+		 * but those that we put there. */
+		.rootless = !h->privileged || (p->options.sandbox && p->new_ns & CLONE_NEWUSER),
+		.systemd = p->options.systemd_cgroup,
+		.best_effort = p->options.best_effort,
+	};
+	int r = cg_plan_build(a, &rq, &p->cgroup, e);
+
+	for (size_t i = 0; r == 0 && i < p->cgroup->warnings.n; i++)
+		log_warning("%s", p->cgroup->warnings.v[i]);
+	return r;
+}
+
+static int plan_security(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
+{
+	struct sec_options so = {
+		.new_userns = (p->new_ns | plan_joined(p)) & CLONE_NEWUSER,
+		.setgroups_denied = p->setgroups_denied,
+		.new_keyring = !p->options.no_new_keyring,
+		.pdeathsig = p->options.die_with_parent ? SIGKILL : 0,
+	};
+	int r = sec_plan_build(a, p->spec, &h->security, &so, &p->security, e);
+
+	if (r == 0 && p->options.default_seccomp && !p->spec->linux_->seccomp)
+		p->security->filter = sec_filter_default(a);
+	return r;
+}
+
+/* Parts of the document that the engine needs. */
+static int check_complete(const struct oci_spec *s, const struct plan_options *o, struct err *e)
+{
+	if (!s->process || !s->process->args.n)
+		return err_set(e, EINVAL, "process.args: is missing");
+	if (!s->process->cwd)
+		return err_set(e, EINVAL, "process.cwd: is missing");
+	if (!s->linux_)
+		return err_set(e, EINVAL, "linux: is missing");
+	if (!s->root && !o->host_rootfs)
+		return err_set(e, EINVAL, "root: is missing");
+	return 0;
+}
+
+int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,
+	       const struct rt_host *h, struct plan **ret, struct err *e)
+{
+	struct plan *p = arena_new_of(a, struct plan);
+	int r = check_complete(s, o, e);
+
+	if (r < 0)
+		return r;
+	p->spec = s;
+	p->options = *o;
+	r = plan_namespaces(a, p, e);
+	if (r == 0)
+		r = plan_ids(a, p, h, e);
+	if (r == 0)
+		r = plan_uts(p, e);
+	if (r == 0)
+		r = sysctl_check(&s->linux_->sysctl, p->new_ns | plan_joined(p), e);
+	if (r == 0)
+		r = plan_cgroup(a, p, h, e);
+	if (r == 0)
+		r = plan_rootfs(a, p, h, e);
+	if (r == 0)
+		r = plan_security(a, p, h, e);
+	if (r < 0)
+		return r;
+	plan_process(a, p);
+	*ret = p;
+	return 0;
+}

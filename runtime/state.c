@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A new directory is filled under a temporary name and then renamed, so that an entry with a final
+ * name always has its `owner` lock already taken. A sweeper may remove a temporary directory in
+ * the moment before its lock is taken; the creator notices (ENOENT) and begins again.
+ */
+#include "runtime/state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/procfs.h"
+#include "base/str.h"
+#include "cgroups/cgroup.h"
+#include "json/writer.h"
+
+enum { CREATE_TRIES = 16, STATE_MAX = 1 << 20 };
+
+static const char temp_prefix[] = ".new-";
+
+/* A directory that is ours and closed to others; made when it is missing. */
+static int open_private_dir(const char *path, struct err *e)
+{
+	auto_close int fd = -1;
+	struct stat st;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_sys(e, "make the state directory %s", path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "open the state directory %s", path);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat the state directory %s", path);
+	if (st.st_uid != geteuid())
+		return err_set(e, EPERM, "the state directory %s belongs to another user", path);
+	if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
+		return err_set(e, EPERM, "the state directory %s is writable for others: chmod 0700", path);
+	return take_fd(&fd);
+}
+
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & 077);
+}
+
+int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
+{
+	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	char *user_dir;
+
+	if (geteuid() == 0) {
+		*ret = "/run/brig";
+		return 0;
+	}
+	user_dir = arena_printf(a, "/run/user/%u", geteuid());
+	if (xdg && xdg[0] == '/' && is_own_dir(xdg))
+		*ret = arena_printf(a, "%s/brig", xdg);
+	else if (is_own_dir(user_dir))
+		*ret = arena_printf(a, "%s/brig", user_dir);
+	else
+		*ret = arena_printf(a, "/tmp/brig-%u", geteuid());
+	if (strlen(*ret) > 200)
+		return err_set(e, ENAMETOOLONG, "XDG_RUNTIME_DIR is too long");
+	return 0;
+}
+
+static int open_root(const char *root, struct err *e)
+{
+	auto_free char *parent = strdup(root);
+	char *slash = parent ? strrchr(parent, '/') : NULL;
+
+	if (slash && slash != parent && access(root, F_OK) < 0) { /* one missing parent is made */
+		*slash = '\0';
+		if (mkdir(parent, 0755) < 0 && errno != EEXIST)
+			return err_sys(e, "make %s", parent);
+	}
+	return open_private_dir(root, e);
+}
+
+static void remove_tree(int root, const char *name)
+{
+	auto_close int dir = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d;
+
+	if (dir < 0)
+		return;
+	d = fdopendir(dup(dir));
+	for (struct dirent *de; d && (de = readdir(d));)
+		if (!str_eq(de->d_name, ".") && !str_eq(de->d_name, "..") &&
+		    !str_eq(de->d_name, "owner"))
+			unlinkat(dir, de->d_name, 0);
+	if (d)
+		closedir(d);
+	unlinkat(dir, "owner", 0); /* last: until here a sweeper must be able to see the entry */
+	unlinkat(root, name, AT_REMOVEDIR);
+}
+
+/* One attempt: 0, or -errno without a message. -ENOENT: a sweeper was faster, try again. */
+static int try_create(int root, const char *id, bool owned, struct rt_state *ret)
+{
+	auto_close int dir = -1, lock = -1;
+	char tmp[64];
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	snprintf(tmp, sizeof(tmp), "%s%ld-%lx", temp_prefix, (long)getpid(), ts.tv_nsec);
+	if (mkdirat(root, tmp, 0700) < 0)
+		return -errno;
+	dir = openat(root, tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	if (owned) {
+		lock = openat(dir, "owner", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (lock < 0)
+			return -errno;
+		if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+			return -ENOENT;
+	}
+	if (renameat2(root, tmp, root, id, RENAME_NOREPLACE) < 0) {
+		int code = errno;
+
+		remove_tree(root, tmp);
+		return -code;
+	}
+	ret->dir = take_fd(&dir);
+	ret->lock = take_fd(&lock);
+	return 0;
+}
+
+int rt_state_create(const char *root, const char *id, bool owned, struct rt_state *ret, struct err *e)
+{
+	auto_close int fd = open_root(root, e);
+	struct rt_state s = {.dir = -1, .lock = -1, .root = -1, .id = id};
+	int r = -ENOENT;
+
+	if (fd < 0)
+		return fd;
+	for (int i = 0; i < CREATE_TRIES && r == -ENOENT; i++)
+		r = try_create(fd, id, owned, &s);
+	if (r == -EEXIST)
+		return err_set(e, EEXIST, "container with given ID already exists: %s", id);
+	if (r < 0)
+		return err_set(e, -r, "make %s/%s: %s", root, id, err_name(-r));
+	s.root = take_fd(&fd);
+	*ret = s;
+	return 0;
+}
+
+int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e)
+{
+	auto_strbuf struct strbuf b = {0};
+	struct json_writer w;
+
+	json_writer_init(&w, &b, false);
+	spec_state_write(&w, doc);
+	return io_replace_file(s->dir, "state.json", b.p, b.len, 0600, e);
+}
+
+void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid)
+{
+	char path[64], stat[1024], boot[64];
+	struct err e = {0};
+	char *p;
+
+	doc->init_pid = pid;
+	snprintf(path, sizeof(path), "%ld/stat", (long)pid);
+	if (procfs_read(procfs, path, stat, sizeof(stat), &e) > 0 && (p = strrchr(stat, ')'))) {
+		for (int field = 2; p && field < 22; field++) /* the name may hold spaces: from behind */
+			p = strchr(p + 1, ' ');
+		doc->init_start_time = p ? strtoull(p + 1, NULL, 10) : 0;
+	}
+	if (procfs_read(procfs, "sys/kernel/random/boot_id", boot, sizeof(boot), &e) > 0)
+		doc->boot_id = arena_strdup(a, boot);
+}
+
+int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e)
+{
+	struct rt_state s = {.dir = -1, .lock = -1, .root = -1, .id = id};
+	auto_close int fd = -1, dir = -1;
+
+	if (!str_valid_id(id))
+		return err_set(e, EINVAL, "invalid container ID format: %s", id);
+	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		dir = openat(fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 && errno == ENOENT)
+		return err_set(e, ENOENT, "container does not exist: %s", id);
+	if (dir < 0)
+		return err_sys(e, "open %s/%s", root, id);
+	s.dir = take_fd(&dir);
+	s.root = take_fd(&fd);
+	*ret = s;
+	return 0;
+}
+
+int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
+{
+	auto_strbuf struct strbuf b = {0};
+	int r = io_read_file(s->dir, "state.json", STATE_MAX, &b, e);
+
+	if (r < 0)
+		return err_wrap(e, "the state of container %s", s->id);
+	r = spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
+	return r < 0 ? err_wrap(e, "the state of container %s", s->id) : 0;
+}
+
+void rt_state_close(struct rt_state *s)
+{
+	cleanup_close(&s->dir);
+	cleanup_close(&s->lock);
+	cleanup_close(&s->root);
+}
+
+void rt_state_remove(struct rt_state *s)
+{
+	if (s->root >= 0)
+		remove_tree(s->root, s->id);
+	rt_state_close(s);
+}
+
+/* The lock is ours, so the owner is dead: ends what it left, unless that is a container which is
+ * running and was not to end with its owner (`brig run`). */
+static void sweep_dead(int root, const char *name)
+{
+	struct rt_state s = {.dir = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+			     .lock = -1, .root = -1, .id = name};
+	auto_arena struct arena *a = arena_new();
+	struct spec_state *doc = NULL;
+	struct cg *cg = NULL;
+	struct err e = {0};
+	int r = 0;
+
+	if (s.dir >= 0 && rt_state_load(&s, a, &doc, &e) < 0)
+		doc = NULL; /* killed before it was written: nothing was made yet */
+	if (doc && !doc->ephemeral && str_eq(doc->phase, "running")) {
+		rt_state_close(&s);
+		return;
+	}
+	if (doc && doc->cgroup)
+		r = cg_open(&doc->cgroup->paths, &cg, &e);
+	if (r == 0 && cg)
+		r = cg_destroy(cg, &e);
+	cg_close(cg);
+	if (r < 0 && r != -ENOENT) /* kept: the next command tries again */
+		log_warning("sweep %s, left by a killed brig: %s", name, e.msg);
+	else
+		remove_tree(root, name);
+	rt_state_close(&s);
+}
+
+static void sweep_entry(int root, const char *name)
+{
+	char path[300];
+	auto_close int lock = -1;
+
+	snprintf(path, sizeof(path), "%s/owner", name);
+	lock = openat(root, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (lock < 0) {
+		if (str_starts(name, temp_prefix)) /* killed between mkdir and open; empty or busy */
+			unlinkat(root, name, AT_REMOVEDIR);
+		return;
+	}
+	if (flock(lock, LOCK_EX | LOCK_NB) == 0)
+		sweep_dead(root, name);
+}
+
+void rt_state_sweep(const char *root)
+{
+	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d)
+		return;
+	for (struct dirent *de; (de = readdir(d));)
+		if (!str_eq(de->d_name, ".") && !str_eq(de->d_name, ".."))
+			sweep_entry(dirfd(d), de->d_name);
+	closedir(d);
+}
