@@ -151,10 +151,8 @@ int sec_filter_build(struct arena *a, const struct oci_seccomp *s, struct sec_fi
 int sec_filter_cached(struct arena *a, int dirfd, const struct oci_seccomp *s,
 		      struct sec_filter **ret_filter, struct err *e);
 /* The built-in profile for untrusted code: assembled from a constant table in microseconds, without
- * libseccomp and without a cache. */
+ * libseccomp and without a cache. config.json could not say the same: it has no "else". */
 const struct sec_filter *sec_filter_default(struct arena *a);
-/* The same profile as config.json would say it (a refused socket family gives ENOSYS there). */
-const struct oci_seccomp *sec_profile_default(struct arena *a);
 
 /* ---- names, for printing plans and features ---- */
 /* "CAP_CHOWN", NULL when unknown; and back, -1 when unknown. */
