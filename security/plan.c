@@ -151,19 +151,20 @@ static int plan_personality(struct sec_plan *p, const struct oci_personality *o,
 	return 0;
 }
 
-int sec_plan_build(struct arena *a, const struct oci_spec *spec, const struct sec_host *host,
-		   const struct sec_options *opt, struct sec_plan **ret_plan, struct err *e)
+int sec_plan_build(struct arena *a, const struct sec_options *opt, struct sec_plan **ret_plan,
+		   struct err *e)
 {
 	struct sec_plan *p = arena_new_of(a, struct sec_plan);
+	const struct oci_spec *spec = opt->spec;
 	const struct oci_process *proc = spec->process;
-	uint64_t available = all_caps(host->cap_last);
+	uint64_t available = all_caps(opt->host->cap_last);
 	int r;
 
 	if (!proc)
 		return err_set(e, EINVAL, "process: missing");
 	if (!opt->new_userns)
-		available &= host->cap_permitted;
-	p->cap_last = host->cap_last;
+		available &= opt->host->cap_permitted;
+	p->cap_last = opt->host->cap_last;
 	p->securebits = opt->securebits;
 	p->no_new_privs = proc->no_new_privileges.set && proc->no_new_privileges.v;
 	p->apparmor_profile = proc->apparmor_profile;

@@ -93,7 +93,10 @@ struct sec_host {
 /* Two or three system calls. */
 int sec_host_probe(struct sec_host *ret_host, struct err *e);
 
+/* All borrowed; the spec must outlive the plan. */
 struct sec_options {
+	const struct oci_spec *spec;
+	const struct sec_host *host;
 	bool new_userns;       /* INIT is in a user namespace made for it: every capability is there */
 	bool setgroups_denied; /* /proc/PID/setgroups of that namespace says "deny" */
 	bool new_keyring;      /* false: --no-new-keyring */
@@ -103,11 +106,11 @@ struct sec_options {
 
 /*
  * Pure: no system call but for warnings in the log (a capability that this kernel does not know
- * or the runtime cannot give is a warning and left out, as the spec says). Everything hangs on a
- * and on spec, which must outlive the plan. No process.capabilities means five empty sets.
+ * or the runtime cannot give is a warning and left out, as the spec says).
+ * No process.capabilities means five empty sets.
  */
-int sec_plan_build(struct arena *a, const struct oci_spec *spec, const struct sec_host *host,
-		   const struct sec_options *opt, struct sec_plan **ret_plan, struct err *e);
+int sec_plan_build(struct arena *a, const struct sec_options *opt, struct sec_plan **ret_plan,
+		   struct err *e);
 
 /* ---- the actions: 0 or -errno ---- */
 /* An anonymous session keyring, always new, with the SELinux label of the process; no-op on kernels
