@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clone3 for a fork-like child and for a CLONE_VM child on its own stack. libc's clone() cannot
+ * pass a cgroup, and a CLONE_VM child must not return through the parent's frames, so the
+ * call and the jump to the new stack are a few instructions of our own.
+ *
+ * Signals: all are blocked across the call (a handler of the parent must not run in the child), the
+ * child puts every disposition to its default and then opens the mask. CLONE_CLEAR_SIGHAND resets
+ * handlers but keeps what the caller ignored, so the child does it one by one: a leaked "ignore
+ * SIGPIPE" is a known way to break programs.
+ */
+#include "nsenter/clone.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "nsenter/raw.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+	__has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+enum {
+	STACK_SIZE = 1024 * 1024, /* touched pages count only */
+	SIGSET_BYTES = 8,         /* the kernel's, not libc's 128 */
+	LAST_SIGNAL = 64,
+};
+
+#ifndef CLONE_CLEAR_SIGHAND
+#define CLONE_CLEAR_SIGHAND 0x100000000ULL
+#endif
+
+int clone_stack_map(struct clone_stack *ret_stack)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	if (mprotect(p, (size_t)page, PROT_NONE) < 0) {
+		int code = errno;
+
+		munmap(p, STACK_SIZE);
+		return -code;
+	}
+	*ret_stack = (struct clone_stack){.base = p, .len = STACK_SIZE};
+	return 0;
+}
+
+void clone_stack_unmap(const struct clone_stack *s)
+{
+	if (s->base)
+		raw_call(SYS_munmap, (long)s->base, (long)s->len);
+}
+
+bool clone_can_share_vm(void)
+{
+	/* clone3 without arguments is EINVAL where it exists. */
+	return RAW_SYSCALLS && !SANITIZED && raw_call(SYS_clone3, 0, 0) != -ENOSYS;
+}
+
+/* The kernel's struct sigaction, all zero: SIG_DFL, no flags, empty mask (32 bytes everywhere). */
+static void default_signals(void)
+{
+	static const uint64_t dfl[4];
+	static const uint64_t none;
+
+	for (int sig = 1; sig <= LAST_SIGNAL; sig++) {
+		if (sig != SIGKILL && sig != SIGSTOP)
+			raw_call(SYS_rt_sigaction, sig, (long)dfl, 0, SIGSET_BYTES);
+	}
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, SIGSET_BYTES);
+}
+
+static _Noreturn void child(const struct clone_start *start)
+{
+	void (*run)(void *) = start->main;
+	void *arg = start->arg;
+
+	default_signals();
+	run(arg);
+	raw_exit(1);
+}
+
+#if defined(__x86_64__) && RAW_SYSCALLS
+/* r8 and r9 survive the system call. The new stack is 16-byte aligned at the call, as the ABI wants;
+ * rbp = 0 ends a backtrace. */
+static long clone3_onto(struct clone_args *a, const struct clone_start *start)
+{
+	register const void *fn __asm__("r8") = (const void *)child;
+	register const void *arg __asm__("r9") = start;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r9, %%rdi\n\t"
+			 "call *%%r8\n\t"
+			 "hlt\n"
+			 "1:"
+			 : "=a"(ret)
+			 : "0"((long)SYS_clone3), "D"(a), "S"(sizeof(*a)), "r"(fn), "r"(arg)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+#elif defined(__aarch64__) && RAW_SYSCALLS
+static long clone3_onto(struct clone_args *a, const struct clone_start *start)
+{
+	register long x8 __asm__("x8") = SYS_clone3;
+	register long x0 __asm__("x0") = (long)a;
+	register long x1 __asm__("x1") = sizeof(*a);
+	register const void *fn __asm__("x9") = (const void *)child;
+	register const void *arg __asm__("x10") = start;
+
+	__asm__ volatile("svc #0\n\t"
+			 "cbnz x0, 1f\n\t"
+			 "mov x29, xzr\n\t"
+			 "mov x30, xzr\n\t"
+			 "mov x0, x10\n\t"
+			 "blr x9\n\t"
+			 "brk #1\n"
+			 "1:"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(fn), "r"(arg)
+			 : "memory");
+	return x0;
+}
+#else
+static long clone3_onto(struct clone_args *a, const struct clone_start *start)
+{
+	(void)a;
+	(void)start;
+	return -ENOSYS;
+}
+#endif
+
+/* The parent's frames are gone when the child reads its start: it gets a copy above its stack. */
+static long clone_shared(struct clone_args *a, const struct clone_start *start,
+			 const struct clone_stack *stack)
+{
+	size_t room = (sizeof(*start) + 15) & ~(size_t)15;
+	struct clone_start *copy = (void *)((char *)stack->base + stack->len - room);
+
+	*copy = *start;
+	a->flags |= CLONE_VM;
+	a->stack = (uint64_t)(uintptr_t)stack->base;
+	a->stack_size = stack->len - room;
+	return clone3_onto(a, copy);
+}
+
+/* clone(2) takes the low 32 bits of the flags and puts the pidfd where the third argument points. */
+static long clone_old(const struct clone_args *a)
+{
+	uint64_t flags = a->flags & ~(uint64_t)CLONE_CLEAR_SIGHAND;
+
+	if (flags >> 32 || flags & CSIGNAL)
+		return -ENOSYS;
+	return raw_call(SYS_clone, (long)(flags | a->exit_signal), 0, (long)a->pidfd);
+}
+
+static long clone_copied(struct clone_args *a, const struct clone_start *start)
+{
+	long pid = raw_call(SYS_clone3, (long)a, sizeof(*a));
+
+	if (pid == -ENOSYS)
+		pid = clone_old(a);
+	if (pid == 0)
+		child(start);
+	return pid;
+}
+
+long clone_process(struct clone_args *a, const struct clone_start *start,
+		   const struct clone_stack *stack)
+{
+	static const uint64_t all = ~UINT64_C(0);
+	uint64_t old;
+	long pid;
+
+	a->flags |= CLONE_CLEAR_SIGHAND;
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_BYTES);
+	pid = stack->base ? clone_shared(a, start, stack) : clone_copied(a, start);
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_BYTES);
+	return pid;
+}

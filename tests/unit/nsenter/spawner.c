@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/nsenter/spawner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+#include "nsenter/ns.h"
+
+const uint64_t ns_types[8] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,    CLONE_NEWNET,
+			      CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_NEWTIME};
+
+static void box_main(void *arg)
+{
+	struct box *b = arg;
+
+	steps_serve(b->table, b, &b->chan);
+}
+
+void box_init(struct box *b, const struct step_table *t, uint64_t new_ns, bool share_vm)
+{
+	static const char *const true_argv[] = {"/bin/true", NULL};
+	struct err e;
+
+	*b = (struct box){.table = t, .fail_at = -1, .die_at = -1, .argv = true_argv};
+	b->spawn = (struct ns_spawn){.new_ns = new_ns, .cgroup_fd = -1, .share_vm = share_vm,
+				     .main = box_main, .arg = b};
+	b->seen = mmap(NULL, sizeof(*b->seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	b->procfs = procfs_open(&e);
+	if (b->seen == MAP_FAILED || b->procfs < 0)
+		abort();
+	b->chan = (struct step_channel)STEP_CHANNEL_NONE;
+}
+
+void box_free(struct box *b)
+{
+	steps_close(&b->chan);
+	munmap(b->seen, sizeof(*b->seen));
+	close(b->procfs);
+}
+
+uint64_t ns_inode(pid_t pid, uint64_t type)
+{
+	char path[64];
+	struct stat st;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, ns_name(type));
+	else
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", ns_name(type));
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+void look(struct seen *s)
+{
+	struct sigaction sa;
+	sigset_t set;
+
+	for (int i = 0; i < 8; i++)
+		s->ns[i] = ns_inode(0, ns_types[i]);
+	s->uid = getuid();
+	s->euid = geteuid();
+	s->gid = getgid();
+	s->pid = getpid();
+	s->ignored = s->blocked = 0;
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	for (int sig = 1; sig < 65; sig++) {
+		if (sig == 32 || sig == 33 || sigaction(sig, NULL, &sa) < 0)
+			continue;
+		if (sa.sa_handler != SIG_DFL)
+			s->ignored |= UINT64_C(1) << (sig - 1);
+		if (sigismember(&set, sig) == 1)
+			s->blocked |= UINT64_C(1) << (sig - 1);
+	}
+	s->fds = 0;
+	for (int fd = 0; fd < 1024; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			s->fds = fd;
+	}
+}
+
+void mark(struct box *b, int row)
+{
+	if (b->seen->n_trail < 64)
+		b->seen->trail[b->seen->n_trail++] = row;
+}
+
+int row_spawn(void *ctx, struct err *e)
+{
+	struct box *b = ctx;
+	int r = steps_open(&b->chan, &b->spawn, e);
+
+	return r < 0 ? r : ns_spawn(&b->spawn, &b->chan.child, e);
+}
+
+int row_maps(void *ctx, struct err *e)
+{
+	struct box *b = ctx;
+
+	return ns_write_maps(b->procfs, b->chan.child.pid, &b->maps, b->how, e);
+}
+
+int row_look(void *ctx, struct err *e)
+{
+	struct box *b = ctx;
+
+	(void)e;
+	look(b->seen);
+	return 0;
+}
+
+int row_exec(void *ctx, struct err *e)
+{
+	struct box *b = ctx;
+	static char *const env[] = {NULL};
+
+	execve(b->argv[0], (char *const *)b->argv, env);
+	return err_sys(e, "%s", b->argv[0]);
+}
