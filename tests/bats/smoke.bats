@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless vm cgroup2
+# places: root rootless cgroup2 vm vm-rootless
 # The shortest way through everything: if one of these fails, look here first.
 
 load ../lib/common

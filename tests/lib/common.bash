@@ -1,6 +1,6 @@
 # Helpers for the bats files. Each file starts with
 #
-#     # places: root rootless vm cgroup2        (those in which ./check shall run it)
+#     # places: root rootless cgroup2 vm vm-rootless    (those in which ./check shall run it)
 #     load ../lib/common
 #
 # Every test has its own directory $T and state root $BRIG_ROOT; teardown fails a test that left a
