@@ -46,6 +46,7 @@ struct rootfs_options {
 	bool proc_subset;       /* /proc with subset=pid */
 	bool terminal;          /* process.terminal: /dev/console will be bound */
 	bool binds_recursive_ro; /* `ro` of a bind covers what is mounted below it, like `rro` */
+	uint64_t root_attr;     /* MOUNT_ATTR_* of the root besides read-only: nosuid, nodev */
 
 	/* The maps of the new user namespace: options that name ids without a mapping (gid=5 of
 	 * devpts) are dropped. n == 0: every id is mapped. */
@@ -90,6 +91,8 @@ struct rootfs_mount {
 	bool copy_up;                /* tmpcopyup: the new file system gets what the target had */
 	bool optional;               /* absent source: no mount, no error */
 	bool keep_link;              /* a source that is a link is copied as a link, not bound */
+	bool source_nofollow;        /* a source that is a link is bound itself */
+	bool target_nofollow;        /* a target that is a link is an error */
 	bool checked_target;         /* allowed below a procfs (kernel file, lxcfs file) */
 	bool idmap, idmap_rec;       /* ids of the mount are shifted by: */
 	const struct oci_id_mapping *uid_maps, *gid_maps;
@@ -105,7 +108,7 @@ struct rootfs_mount {
 
 struct rootfs_plan {
 	const char *root;          /* absolute path on the host; NULL: a new tmpfs (host_rootfs) */
-	bool root_readonly;
+	uint64_t root_attr;        /* MOUNT_ATTR_*, set by rootfs_finish */
 	unsigned long propagation; /* rootfsPropagation as MS_* | MS_REC, 0: not given */
 	bool user_ns, no_pivot, sources_by_parent, terminal;
 

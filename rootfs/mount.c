@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Applies the plan's entries in order. The root is attached on top of "/" of our copy of the
+ * mount namespace: that needs no path, and absolute host paths still resolve below it, because a
+ * path walk starts at the process' root and not at what covers it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "base/sys.h"
+#include "rootfs/dir.h"
+#include "rootfs/internal.h"
+#include "rootfs/userns.h"
+
+/* The built-in rootfs needs room for mount points and three small files. */
+static int make_host_root(struct rootfs_plan *p, struct err *e)
+{
+	auto_close int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+
+	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "source", "brig-root", 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "size", "256k", 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", "256", 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return err_sys(e, "make the tmpfs of the host rootfs");
+	p->new_root = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	return p->new_root < 0 ? err_sys(e, "mount the tmpfs of the host rootfs") : 0;
+}
+
+int rootfs_prepare(struct rootfs_plan *p, struct err *e)
+{
+	if (p->sources_by_parent && isolate_host_mounts(p, e) < 0)
+		return -e->code;
+	p->new_root = p->root_fd;
+	if (!p->root && make_host_root(p, e) < 0)
+		return -e->code;
+	if (move_mount(p->new_root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "attach the rootfs %s", p->root ? p->root : "(host)");
+	return 0;
+}
+
+static int attach(const struct rootfs_plan *p, const struct rootfs_mount *m, int fd,
+		  struct err *e)
+{
+	auto_close int target = -1;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "mount %s: stat the source %s", m->target, m->source);
+	target = target_open(p, m, S_ISDIR(st.st_mode), e);
+	if (target < 0)
+		return target;
+	if (move_mount(fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return err_sys(e, "mount %s: attach %s%s", m->target, m->source,
+			       errno == ENOTDIR || errno == EINVAL
+				       ? " (one is a directory and the other is not?)"
+				       : "");
+	return 0;
+}
+
+static int apply_bind(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+		      struct err *e)
+{
+	char link[4096];
+	ssize_t n;
+
+	if (m->fd >= 0)
+		return attach(p, m, m->fd, e);
+	if (m->fd != SOURCE_IS_LINK)
+		return 0; /* optional and absent */
+	n = readlink(m->source, link, sizeof(link) - 1);
+	if (n < 0)
+		return err_sys(e, "link %s: read %s", m->target, m->source);
+	link[n] = '\0';
+	return dir_make_link(dirs, m->target, link, false, e);
+}
+
+static int apply_fs(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+		    struct err *e)
+{
+	auto_close int target = target_open(p, m, true, e);
+
+	(void)dirs;
+	return target < 0 ? target : fs_mount(m, target, e);
+}
+
+/* A user namespace that may not mount cgroup2 sees the host's tree, read-only all the way down. */
+static int apply_cgroup(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+			struct err *e)
+{
+	struct rootfs_mount bind = *m;
+	auto_close int fd = -1;
+
+	if (apply_fs(p, m, dirs, e) == 0)
+		return 0;
+	if (!p->user_ns || (e->code != EPERM && e->code != EBUSY))
+		return -e->code;
+	bind.kind = ROOTFS_BIND;
+	bind.source = "/sys/fs/cgroup";
+	bind.recursive = true;
+	bind.attr_rec.set |= bind.attr.set | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+			     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+	bind.attr = (struct rootfs_attr){0};
+	fd = source_open(p, &bind, e);
+	return fd < 0 ? -e->code : attach(p, &bind, fd, e);
+}
+
+static int apply_remount(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+			 struct err *e)
+{
+	auto_close int fd = target_open(p, m, true, e);
+	unsigned long flags = MS_REMOUNT | m->sb_flags | mount_attr_to_ms(m->attr.set);
+
+	(void)dirs;
+	if (fd < 0)
+		return fd;
+	if ((m->data || m->sb_flags) && (fchdir(fd) < 0 || mount(NULL, ".", NULL, flags, m->data) < 0))
+		return err_sys(e, "mount %s: remount", m->target);
+	if (attr_apply(fd, true, &m->attr_rec, m->propagation_rec ? m->propagation : 0) < 0 ||
+	    attr_apply(fd, false, &m->attr, m->propagation_rec ? 0 : m->propagation) < 0)
+		return err_sys(e, "mount %s: change the options (is it a mount point?)", m->target);
+	return 0;
+}
+
+static int apply_dir(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+		     struct err *e)
+{
+	(void)p;
+	return dir_make_dir(dirs, m->target, m->mode, e);
+}
+
+static int apply_file(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+		      struct err *e)
+{
+	(void)p;
+	return dir_make_file(dirs, m->target, m->data, m->mode, e);
+}
+
+static int apply_link(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+		      struct err *e)
+{
+	(void)p;
+	return dir_make_link(dirs, m->target, m->source, false, e);
+}
+
+typedef int apply_fn(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
+		     struct err *e);
+
+static const struct { apply_fn *run; bool mounts; } kinds[] = {
+	[ROOTFS_BIND] = {apply_bind, true},
+	[ROOTFS_FS] = {apply_fs, true},
+	[ROOTFS_CGROUP] = {apply_cgroup, true},
+	[ROOTFS_REMOUNT] = {apply_remount, true},
+	[ROOTFS_DIR] = {apply_dir, false},
+	[ROOTFS_FILE] = {apply_file, false},
+	[ROOTFS_LINK] = {apply_link, false},
+};
+
+int rootfs_mount(struct rootfs_plan *p, struct err *e)
+{
+	auto_dir_cache struct dir_cache dirs = {.root = p->new_root, .fd = -1};
+	exact_modes;
+
+	for (size_t i = 0; i < p->n_mounts; i++) {
+		struct rootfs_mount *m = &p->mounts[i];
+		int r = kinds[m->kind].run(p, m, &dirs, e);
+
+		if (r < 0)
+			return r;
+		if (kinds[m->kind].mounts)
+			dir_cache_drop(&dirs); /* the directory may be covered now */
+	}
+	return 0;
+}
