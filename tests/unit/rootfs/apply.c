@@ -13,11 +13,7 @@
 
 #include "tests/unit/rootfs/box.h"
 
-int box_check_failed(void);
-int box_check_failed(void)
-{
-	return test_failed;
-}
+BOX_TEST_STATE
 
 static void expect(struct box *b, int have, int want)
 {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -18,9 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/str.h"
-
-extern int box_check_failed(void);
+#include "base/path.h"
 
 enum { TEST_UID = 54321, RANGE_BASE = 700000, MAX_ENTRIES = 64 };
 
@@ -147,13 +146,40 @@ struct report {
 	int checks_failed;
 };
 
-static const struct { const char *name; int (*run)(struct rootfs_plan *, struct err *); } steps[] = {
+static struct box *current; /* of the child */
+
+static int bind_console(struct rootfs_plan *p, struct err *e)
+{
+	int ptmx, peer, unlock = 0;
+
+	if (!current->console)
+		return 0;
+	ptmx = path_open_in_root(p->new_root, "/dev/pts/ptmx", O_RDWR | O_NOCTTY, e);
+	if (ptmx < 0)
+		return ptmx;
+	if (ioctl(ptmx, TIOCSPTLCK, &unlock) < 0)
+		return err_sys(e, "unlock the pty");
+	peer = ioctl(ptmx, TIOCGPTPEER, O_RDWR | O_NOCTTY);
+	return peer < 0 ? err_sys(e, "open the pty's peer") : rootfs_bind_console(p, peer, e);
+}
+
+static int go_to_cwd(struct rootfs_plan *p, struct err *e)
+{
+	return current->cwd ? rootfs_chdir(p, current->cwd, e) : 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct rootfs_plan *, struct err *);
+} steps[] = {
 	{"prepare", rootfs_prepare}, {"mount", rootfs_mount}, {"devices", rootfs_devices},
-	{"pivot", rootfs_pivot},     {"finish", rootfs_finish},
+	{"console", bind_console},   {"pivot", rootfs_pivot}, {"chdir", go_to_cwd},
+	{"finish", rootfs_finish},
 };
 
 static int run_steps(struct box *b, struct report *r)
 {
+	current = b;
 	r->step = "open";
 	if (!rootfs_sources_by_parent(b->plan) && rootfs_open_sources(b->plan, &r->err) < 0)
 		return -1;
@@ -169,6 +195,7 @@ static int run_steps(struct box *b, struct report *r)
 static void init_main(struct box *b, struct report *r, void (*before)(struct box *),
 		      void (*inside)(struct box *))
 {
+	*box_test_failed() = 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (b->mode != BOX_ROOT && (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0))
 		_exit(9);
@@ -178,7 +205,7 @@ static void init_main(struct box *b, struct report *r, void (*before)(struct box
 		inside(b);
 		fflush(stdout);
 	}
-	r->checks_failed = box_check_failed();
+	r->checks_failed = *box_test_failed();
 	_exit(0);
 }
 
@@ -260,18 +287,19 @@ static void parent_main(struct box *b, struct report *r, void (*before)(struct b
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 4);
 }
 
-static void give_rootfs(struct box *b)
+void box_own(struct box *b)
 {
 	char cmd[200];
 	unsigned id = b->mode == BOX_USER ? TEST_UID : RANGE_BASE;
 	pid_t pid;
 
-	if (b->mode == BOX_ROOT)
+	if (b->mode == BOX_ROOT || b->owned)
 		return;
+	b->owned = true;
 	snprintf(cmd, sizeof(cmd), "%u:%u", id, id);
 	pid = fork();
 	if (pid == 0) {
-		execl("/bin/chown", "chown", "-Rh", cmd, b->rootfs, NULL);
+		execl("/bin/chown", "chown", "-Rh", cmd, b->rootfs, b->outside, NULL);
 		_exit(1);
 	}
 	waitpid(pid, NULL, 0);
@@ -288,7 +316,7 @@ int box_run_with(struct box *b, void (*before)(struct box *b), void (*inside)(st
 	b->failed_step = "plan";
 	if (rootfs_plan(b->a, &b->spec, b->dir, &b->options, &b->plan, &b->err) < 0)
 		return 2;
-	give_rootfs(b);
+	box_own(b);
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0)

@@ -20,8 +20,19 @@ struct box {
 	struct rootfs_plan *plan;
 	struct err err;    /* of the step that failed */
 	const char *failed_step;
+	const char *cwd;   /* when set: rootfs_chdir after the pivot */
+	bool console;      /* a pty of the container's devpts is bound over /dev/console */
+	bool owned;
 	void *data;
 };
+
+/* The state of test.h's checks, which is of the test's own file; once in each test. */
+int *box_test_failed(void);
+#define BOX_TEST_STATE                    \
+	int *box_test_failed(void)        \
+	{                                 \
+		return &test_failed;      \
+	}
 
 /* How a box can be run here: -1 and a note when not (no root, no user namespaces). */
 bool box_can(enum box_mode mode);
@@ -45,6 +56,9 @@ void box_device(struct box *b, const char *path, char type, int64_t major, int64
 int box_run(struct box *b, void (*inside)(struct box *b));
 /* The same, but `before` runs in INIT in front of the mounts (to start a race...). */
 int box_run_with(struct box *b, void (*before)(struct box *b), void (*inside)(struct box *b));
+
+/* The rootfs and the directory outside get the ids of the container; box_run does it too. */
+void box_own(struct box *b);
 
 /* Helpers for checks. */
 bool exists(const char *path);
