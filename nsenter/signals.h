@@ -44,7 +44,7 @@ struct ns_wait {
 int ns_wait(const struct ns_wait *w, struct ns_exit *ret_exit, struct rusage *usage,
 	    struct err *e);
 
-/* "exited with status 3", "was killed by SIGKILL (out of memory?)"; returns buf.  */
+/* "exited with status 3", "was killed by SIGKILL (out of memory?)"; returns buf. */
 char *ns_exit_text(const struct ns_exit *x, char *buf, size_t size);
 /* "SIGTERM" for 15, no locale; "signal 70" is beyond it and gives NULL. */
 const char *ns_signal_name(int sig);

@@ -1,0 +1,711 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Real processes in real namespaces, as root and as a user without any rights. */
+#include "nsenter/spawn.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+#include "base/sys.h"
+#include "nsenter/ns.h"
+#include "nsenter/signals.h"
+#include "nsenter/timens.h"
+#include "tests/unit/nsenter/spawner.h"
+#include "tests/unit/test.h"
+
+enum { NOBODYS_UID = 54321 };
+
+static const struct step look_rows[] = {
+	{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+	{"id maps", STEP_PARENT, NULL, row_maps, NULL},
+	{"look", STEP_INIT, NULL, row_look, NULL},
+	{"exec", STEP_INIT, NULL, row_exec, NULL},
+};
+static const struct step_table with_maps = {look_rows, 4, NULL};
+static const struct step no_maps_rows[] = {
+	{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+	{"look", STEP_INIT, NULL, row_look, NULL},
+	{"exec", STEP_INIT, NULL, row_exec, NULL},
+};
+static const struct step_table no_maps = {no_maps_rows, 3, NULL};
+
+static int reap(struct box *b)
+{
+	struct ns_exit x = {.status = -1};
+	struct err e;
+
+	if (b->chan.child.pidfd < 0 || ns_reap(b->chan.child.pidfd, &x, NULL, &e) < 0)
+		return -1;
+	return x.signal ? 128 + x.signal : x.status;
+}
+
+static void run_ok(struct box *b)
+{
+	struct err e = {0};
+	int r = steps_run(b->table, b, &b->chan, &e);
+
+	if (r < 0)
+		printf("# %s\n", e.msg);
+	CHECK_INT(r, 0);
+	CHECK_INT(reap(b), 0);
+}
+
+/* Runs fn in a process of its own, as a user that owns nothing. */
+static void as_nobody(void (*fn)(void))
+{
+	pid_t pid;
+	int status = 0;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		test_failed = 0;
+		if (geteuid() == 0 && (setgid(NOBODYS_UID) < 0 || setuid(NOBODYS_UID) < 0))
+			_exit(2);
+		/* After a change of ids /proc/self belongs to root until the next exec. */
+		if (sys_close_range(3, ~0U, 0) < 0 ||
+		    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+			_exit(3);
+		fn();
+		fflush(stdout);
+		_exit(test_failed);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+static bool root(void)
+{
+	if (geteuid() == 0)
+		return true;
+	printf("# skipped: needs root\n");
+	return false;
+}
+
+static void check_new_ns(const struct box *b, uint64_t new_ns)
+{
+	for (int i = 0; i < 8; i++) {
+		uint64_t ours = ns_inode(0, ns_types[i]);
+
+		if (!(ns_types[i] & new_ns) == !(b->seen->ns[i] == ours))
+			printf("# namespace %s is %s\n", ns_name(ns_types[i]),
+			       b->seen->ns[i] == ours ? "ours" : "another");
+		CHECK(!(ns_types[i] & new_ns) == (b->seen->ns[i] == ours));
+	}
+}
+
+/* Each type alone and all at once, with and without shared memory. */
+static void namespaces(void)
+{
+	struct box b;
+
+	if (!root())
+		return;
+	for (int vm = 0; vm < 2; vm++) {
+		for (int i = 1; i < 7; i++) {
+			box_init(&b, &no_maps, ns_types[i], vm);
+			run_ok(&b);
+			check_new_ns(&b, ns_types[i]);
+			box_free(&b);
+		}
+		box_init(&b, &no_maps, ALL_NS & ~CLONE_NEWUSER, vm);
+		run_ok(&b);
+		check_new_ns(&b, ALL_NS & ~CLONE_NEWUSER);
+		CHECK_INT(b.seen->pid, 1);
+		CHECK(b.seen->ignored == 0 && b.seen->blocked == 0);
+		box_free(&b);
+	}
+}
+
+static void maps_as_root(void)
+{
+	static const struct ns_idmap uids[] = {{0, 100000, 1000}, {1000, 0, 1}, {1001, 101000, 9}};
+	static const struct ns_idmap gids[] = {{0, 200000, 65536}};
+	struct box b;
+
+	if (!root())
+		return;
+	for (int vm = 0; vm < 2; vm++) {
+		box_init(&b, &with_maps, ALL_NS, vm);
+		b.maps = (struct ns_idmaps){uids, 3, gids, 1};
+		b.how = ns_idmap_mode(&b.maps);
+		CHECK_INT(b.how, NS_MAP_DIRECT);
+		run_ok(&b);
+		check_new_ns(&b, ALL_NS);
+		CHECK_INT(b.seen->uid, 1000);
+		CHECK_INT(b.seen->gid, 65534);
+		box_free(&b);
+	}
+}
+
+static void self_map(void)
+{
+	struct ns_idmap uid = {0, geteuid(), 1}, gid = {0, getegid(), 1};
+	struct box b;
+
+	for (int vm = 0; vm < 2; vm++) {
+		box_init(&b, &with_maps, ALL_NS, vm);
+		b.maps = (struct ns_idmaps){&uid, 1, &gid, 1};
+		b.how = ns_idmap_mode(&b.maps);
+		CHECK_INT(b.how, NS_MAP_SELF);
+		run_ok(&b);
+		check_new_ns(&b, ALL_NS);
+		CHECK(b.seen->uid == 0 && b.seen->gid == 0 && b.seen->pid == 1);
+		box_free(&b);
+	}
+}
+
+static void refused_maps(void)
+{
+	static const struct ns_idmap uids[] = {{0, 100000, 65536}};
+	struct ns_idmap own = {0, geteuid(), 1};
+	struct err e = {0};
+	struct box b;
+
+	box_init(&b, &with_maps, ALL_NS, true);
+	b.maps = (struct ns_idmaps){uids, 1, uids, 1};
+	b.how = ns_idmap_mode(&b.maps);
+	CHECK_INT(b.how, NS_MAP_HELPER);
+	CHECK(steps_run(b.table, &b, &b.chan, &e) < 0);
+	CHECK(strstr(e.msg, "id maps: write the uid map: ") && strstr(e.msg, "/etc/subuid"));
+	b.how = NS_MAP_DIRECT; /* wrongly */
+	CHECK_INT(steps_run(b.table, &b, &b.chan, &e), -EPERM);
+	CHECK(strstr(e.msg, "write the uid map: Operation not permitted"));
+	b.maps = (struct ns_idmaps){&own, 1, uids, 1};
+	CHECK_INT(ns_idmap_mode(&b.maps), NS_MAP_HELPER);
+	box_free(&b);
+}
+
+static void without_rights(void)
+{
+	struct err e = {0};
+	struct box b;
+
+	box_init(&b, &no_maps, CLONE_NEWNET, true);
+	CHECK_INT(steps_run(b.table, &b, &b.chan, &e), -EPERM);
+	CHECK(strstr(e.msg, "new namespaces need root (CAP_SYS_ADMIN) or a user namespace"));
+	CHECK(b.chan.child.pidfd < 0);
+	box_free(&b);
+}
+
+static void unprivileged(void)
+{
+	as_nobody(self_map);
+	as_nobody(refused_maps);
+	as_nobody(without_rights);
+}
+
+/* What a program sees: no signal ignored or blocked, only 0-2 open, though we do the opposite. */
+static void clean_exec(void)
+{
+	static const char *const argv[] = {"/bin/sh", "-c",
+					   "cat /proc/self/status; ls /proc/self/fd", NULL};
+	char buf[8192];
+	struct err e = {0};
+	sigset_t set, old;
+	struct box b;
+	int p[2];
+
+	/* What our own caller leaked is the program's business, not the spawn's. */
+	sys_close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+	sigfillset(&set);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGRTMIN + 3, SIG_IGN);
+	for (int vm = 0; vm < 2; vm++) {
+		int saved = fcntl(1, F_DUPFD_CLOEXEC, 3);
+		ssize_t n = 0, r;
+
+		CHECK_INT(pipe2(p, O_CLOEXEC), 0);
+		fflush(stdout);
+		dup2(p[1], 1);
+		box_init(&b, &no_maps, 0, vm);
+		b.argv = argv;
+		CHECK_INT(steps_run(b.table, &b, &b.chan, &e), 0);
+		dup2(saved, 1);
+		close(saved);
+		close(p[1]);
+		while ((r = read(p[0], buf + n, sizeof(buf) - 1 - (size_t)n)) > 0)
+			n += r;
+		buf[n] = '\0';
+		CHECK_INT(reap(&b), 0);
+		CHECK(strstr(buf, "SigBlk:\t0000000000000000") != NULL);
+		CHECK(strstr(buf, "SigIgn:\t0000000000000000") != NULL);
+		CHECK(strstr(buf, "\n0\n1\n2\n3\n") && !strstr(buf, "\n4\n")); /* 3: ls itself */
+		close(p[0]);
+		box_free(&b);
+	}
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGRTMIN + 3, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* --- joining --- */
+
+/* A process in new namespaces that sleeps until it is killed. */
+static pid_t holder(uint64_t flags)
+{
+	struct clone_args a = {.flags = flags & ~(uint64_t)CLONE_NEWTIME, .exit_signal = SIGCHLD};
+	char c;
+	int p[2];
+	pid_t pid;
+
+	if (pipe(p) < 0)
+		abort();
+	if (flags & CLONE_NEWTIME)
+		syscall(SYS_unshare, CLONE_NEWTIME);
+	pid = (pid_t)syscall(SYS_clone3, &a, sizeof(a));
+	if (pid == 0) {
+		if (write(p[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	if (flags & CLONE_NEWTIME) { /* our own children shall not be born there */
+		int fd = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
+
+		setns(fd, CLONE_NEWTIME);
+		close(fd);
+	}
+	if (pid > 0 && read(p[0], &c, 1) != 1)
+		abort();
+	close(p[0]);
+	close(p[1]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static size_t open_joins(pid_t pid, uint64_t types, struct ns_join *j)
+{
+	static char paths[8][64];
+	struct err e;
+	size_t n = 0;
+
+	for (int i = 0; i < 8; i++) {
+		if (!(ns_types[i] & types))
+			continue;
+		snprintf(paths[i], sizeof(paths[i]), "/proc/%d/ns/%s", pid, ns_name(ns_types[i]));
+		j[n] = (struct ns_join){.type = ns_types[i], .fd = -1, .path = paths[i]};
+		CHECK_INT(ns_open(paths[i], ns_types[i], &j[n].fd, &e), 0);
+		n++;
+	}
+	return n;
+}
+
+static void close_joins(struct ns_join *j, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		close(j[i].fd);
+}
+
+static void join_types(uint64_t types)
+{
+	static const struct ns_idmap map = {0, 0, 65536};
+	const struct ns_idmaps maps = {&map, 1, &map, 1};
+	struct ns_join j[8];
+	pid_t pid = holder(types);
+	struct err e;
+	struct box b;
+
+	CHECK(pid > 0);
+	box_init(&b, &no_maps, 0, true);
+	if (types & CLONE_NEWUSER)
+		CHECK_INT(ns_write_maps(b.procfs, pid, &maps, NS_MAP_DIRECT, &e), 0);
+	b.spawn.joins = j;
+	b.spawn.n_joins = open_joins(pid, types, j);
+	b.spawn.keep_fds = &b.chan.init;
+	b.spawn.n_keep_fds = 1;
+	CHECK(!ns_shares_vm(&b.spawn));
+	run_ok(&b);
+	for (int i = 0; i < 8; i++) {
+		uint64_t want = ns_inode(types & ns_types[i] ? pid : 0, ns_types[i]);
+
+		/* Joined with the mount namespace, /proc/self is of the old pid namespace. */
+		if (b.seen->ns[i] != 0)
+			CHECK_INT(b.seen->ns[i], want);
+		else
+			CHECK(types & CLONE_NEWPID);
+	}
+	CHECK(b.seen->fds == b.chan.init || b.chan.init_closed);
+	close_joins(j, b.spawn.n_joins);
+	box_free(&b);
+	end(pid);
+}
+
+static void joins(void)
+{
+	if (!root())
+		return;
+	for (int i = 0; i < 8; i++) {
+		if (ns_types[i] == CLONE_NEWTIME && ns_inode(0, CLONE_NEWTIME) == 0)
+			continue;
+		join_types(ns_types[i]);
+	}
+	join_types(ALL_NS);
+	join_types(ALL_NS & ~CLONE_NEWUSER);
+	join_types(CLONE_NEWUSER | CLONE_NEWNET);
+}
+
+/* An unprivileged user joins the user namespace that he made, and what belongs to it. */
+static void join_own(void)
+{
+	struct ns_idmap uid = {0, geteuid(), 1}, gid = {0, getegid(), 1};
+	const struct ns_idmaps maps = {&uid, 1, &gid, 1};
+	pid_t pid = holder(ALL_NS), other;
+	struct ns_join j[8];
+	struct err e;
+	struct box b;
+
+	CHECK(pid > 0);
+	box_init(&b, &no_maps, 0, true);
+	CHECK_INT(ns_write_maps(b.procfs, pid, &maps, NS_MAP_SELF, &e), 0);
+	b.spawn.joins = j;
+	b.spawn.n_joins = open_joins(pid, ALL_NS, j);
+	b.spawn.keep_fds = &b.chan.init;
+	b.spawn.n_keep_fds = 1;
+	run_ok(&b);
+	CHECK_INT(b.seen->uid, 0);
+	close_joins(j, b.spawn.n_joins);
+	box_free(&b);
+
+	/* A namespace that belongs to somebody else. */
+	other = getppid();
+	box_init(&b, &no_maps, 0, true);
+	b.spawn.joins = j;
+	j[0] = (struct ns_join){CLONE_NEWUTS, open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC), "U"};
+	b.spawn.n_joins = 1;
+	CHECK_INT(steps_run(b.table, &b, &b.chan, &e), -EPERM);
+	CHECK_STR(e.msg, "spawn: join uts namespace U: Operation not permitted (needs "
+			 "CAP_SYS_ADMIN in the user namespace that owns it)");
+	CHECK(other > 0 && b.chan.child.pidfd < 0);
+	close(j[0].fd);
+	box_free(&b);
+	end(pid);
+}
+
+static void unprivileged_joins(void)
+{
+	as_nobody(join_own);
+}
+
+/* A joined net namespace of the host below a new user namespace. */
+static void join_and_make(void)
+{
+	static const struct ns_idmap map = {0, 100000, 65536};
+	pid_t pid = root() ? holder(CLONE_NEWNET) : 0;
+	struct ns_join j[8];
+	struct box b;
+
+	if (!pid)
+		return;
+	box_init(&b, &with_maps, ALL_NS & ~CLONE_NEWNET, true);
+	b.maps = (struct ns_idmaps){&map, 1, &map, 1};
+	b.spawn.joins = j;
+	b.spawn.n_joins = open_joins(pid, CLONE_NEWNET, j);
+	b.spawn.keep_fds = &b.chan.init;
+	b.spawn.n_keep_fds = 1;
+	run_ok(&b);
+	CHECK_INT(b.seen->pid, 1);
+	CHECK(b.seen->ns[3] == ns_inode(pid, CLONE_NEWNET));
+	close_joins(j, b.spawn.n_joins);
+	box_free(&b);
+	end(pid);
+}
+
+/* Many namespaces by one pidfd. */
+static void join_by_pidfd(void)
+{
+	const uint64_t types = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS;
+	pid_t pid = root() ? holder(types) : 0;
+	struct ns_join j = {.type = types, .path = NULL};
+	struct box b;
+
+	if (!pid)
+		return;
+	j.fd = sys_pidfd_open(pid, 0);
+	box_init(&b, &no_maps, 0, true);
+	b.spawn.joins = &j;
+	b.spawn.n_joins = 1;
+	b.spawn.keep_fds = &b.chan.init;
+	b.spawn.n_keep_fds = 1;
+	run_ok(&b);
+	for (int i = 0; i < 8; i++)
+		CHECK_INT(b.seen->ns[i], ns_inode(types & ns_types[i] ? pid : 0, ns_types[i]));
+	close(j.fd);
+	box_free(&b);
+	end(pid);
+}
+
+static void bad_joins(void)
+{
+	struct ns_join twice[2];
+	struct err e;
+	struct box b;
+	int fd = -1;
+
+	CHECK_INT(ns_open("/proc/self/ns/net", CLONE_NEWPID, &fd, &e), -EINVAL);
+	CHECK_STR(e.msg, "open pid namespace: /proc/self/ns/net is a namespace of type net");
+	CHECK_INT(ns_open("/etc/passwd", CLONE_NEWNET, &fd, &e), -EINVAL);
+	CHECK_STR(e.msg, "open net namespace: /etc/passwd is not a namespace file");
+	CHECK_INT(ns_open("/nowhere", CLONE_NEWNET, &fd, &e), -ENOENT);
+	CHECK_INT(ns_open("/proc/self/ns/net", CLONE_NEWNET | CLONE_NEWPID, &fd, &e), -EINVAL);
+	CHECK_INT(fd, -1);
+	CHECK_INT(ns_open("/proc/self/ns/net", CLONE_NEWNET, &fd, &e), 0);
+	CHECK_INT(ns_is_ours(fd, CLONE_NEWNET, &e), 1);
+	twice[0] = twice[1] = (struct ns_join){.type = CLONE_NEWNET, .fd = fd};
+	box_init(&b, &no_maps, 0, false);
+	b.spawn.joins = twice;
+	b.spawn.n_joins = 2;
+	CHECK_INT(ns_spawn(&b.spawn, &b.chan.child, &e), -EINVAL);
+	b.spawn.n_joins = 1;
+	b.spawn.new_ns = CLONE_NEWNET;
+	CHECK_INT(ns_spawn(&b.spawn, &b.chan.child, &e), -EINVAL);
+	CHECK(strstr(e.msg, "the net namespace is given twice"));
+	close(fd);
+	box_free(&b);
+}
+
+/* --- time --- */
+
+static int row_new_time(void *ctx, struct err *e)
+{
+	static const struct ns_time_offset offsets[] = {{CLOCK_MONOTONIC, 1000000, 5},
+							{CLOCK_BOOTTIME, 2000000, 0}};
+	struct box *b = ctx;
+
+	return ns_new_time(b->procfs, offsets, 2, e);
+}
+
+static void time_namespace(void)
+{
+	static const struct step rows[] = {
+		{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+		{"id maps", STEP_PARENT, NULL, row_maps, NULL},
+		{"time", STEP_INIT, NULL, row_new_time, NULL},
+		{"exec", STEP_INIT, NULL, row_exec, NULL},
+	};
+	static const struct step_table t = {rows, 4, NULL};
+	static const char *const argv[] = {
+		"/bin/sh", "-c", "read up rest < /proc/uptime; test ${up%.*} -gt 2000000", NULL};
+	struct ns_idmap uid = {0, geteuid(), 1}, gid = {0, getegid(), 1};
+	struct box b;
+
+	if (ns_inode(0, CLONE_NEWTIME) == 0) {
+		printf("# skipped: no time namespaces\n");
+		return;
+	}
+	for (int vm = 0; vm < 2; vm++) {
+		box_init(&b, &t, CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWPID, vm);
+		b.argv = argv;
+		b.maps = (struct ns_idmaps){&uid, 1, &gid, 1};
+		b.how = ns_idmap_mode(&b.maps);
+		run_ok(&b);
+		box_free(&b);
+	}
+}
+
+static void time_both(void)
+{
+	time_namespace();
+	as_nobody(time_namespace);
+}
+
+static void bad_offsets(void)
+{
+	static const struct ns_time_offset bad[] = {{CLOCK_REALTIME, 1, 0},
+						    {CLOCK_MONOTONIC, 1, 1000000000}};
+	struct err e;
+
+	CHECK_INT(ns_new_time(-1, &bad[0], 1, &e), -EINVAL);
+	CHECK_INT(ns_new_time(-1, &bad[1], 1, &e), -EINVAL);
+}
+
+/* --- resources --- */
+
+static int open_fds(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static long mapped_pages(void)
+{
+	char buf[64] = "";
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, buf, sizeof(buf) - 1);
+
+	close(fd);
+	return n > 0 ? atol(buf) : -1;
+}
+
+static int row_exit(void *ctx, struct err *e)
+{
+	(void)ctx;
+	return err_set(e, EDOM, "no");
+}
+
+/* Ten thousand processes that fail, so that all clean-up runs. */
+static void no_leak(void)
+{
+	static const struct step rows[] = {
+		{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+		{"exit", STEP_INIT, NULL, row_exit, NULL},
+	};
+	static const struct step_table t = {rows, 2, NULL};
+	struct err e;
+	struct box b;
+	int fds = 0, bad = 0;
+	long pages = 0;
+
+	for (int i = 0; i < 10000; i++) {
+		box_init(&b, &t, 0, i % 8 != 0);
+		bad += steps_run(&t, &b, &b.chan, &e) != -EDOM;
+		box_free(&b);
+		if (i == 100) {
+			fds = open_fds();
+			pages = mapped_pages();
+		}
+	}
+	CHECK_INT(bad, 0);
+	CHECK_INT(open_fds(), fds);
+	CHECK(mapped_pages() <= pages);
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
+/* --- small things in INIT --- */
+
+static int row_loopback(void *ctx, struct err *e)
+{
+	const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(1),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int r, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)ctx;
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno != ENETUNREACH)
+		return err_sys(e, "lo is up before us");
+	r = ns_loopback_up(e);
+	if (r < 0)
+		return r;
+	/* Up: there is a way, and nobody at its end. */
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno != ECONNREFUSED)
+		return err_sys(e, "lo is not up");
+	close(fd);
+	return 0;
+}
+
+static int row_become_root(void *ctx, struct err *e)
+{
+	(void)ctx;
+	return ns_become_root(true, e);
+}
+
+static int row_die_with_parent(void *ctx, struct err *e)
+{
+	struct box *b = ctx;
+
+	return ns_die_with_parent(b->chan.init, e);
+}
+
+static void init_helpers(void)
+{
+	static const struct step rows[] = {
+		{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+		{"id maps", STEP_PARENT, NULL, row_maps, NULL},
+		{"root", STEP_INIT, NULL, row_become_root, NULL},
+		{"lo", STEP_INIT, NULL, row_loopback, NULL},
+		{"look", STEP_INIT, NULL, row_look, NULL},
+		{"die with parent", STEP_INIT, NULL, row_die_with_parent, NULL},
+		{"exec", STEP_INIT, NULL, row_exec, NULL},
+	};
+	static const struct step_table t = {rows, 7, NULL};
+	static const char *const argv[] = {
+		"/bin/sh", "-c", "test \"$(id -u)\" = 0", NULL};
+	struct ns_idmap uid = {0, geteuid(), 1}, gid = {0, getegid(), 1};
+	struct box b;
+
+	for (int vm = 0; vm < 2; vm++) {
+		box_init(&b, &t, ALL_NS, vm);
+		b.argv = argv;
+		b.maps = (struct ns_idmaps){&uid, 1, &gid, 1};
+		b.how = ns_idmap_mode(&b.maps);
+		run_ok(&b);
+		CHECK_INT(b.seen->euid, 0);
+		box_free(&b);
+	}
+}
+
+static void init_helpers_both(void)
+{
+	init_helpers();
+	as_nobody(init_helpers);
+}
+
+static void hints(void)
+{
+	char buf[256];
+
+	CHECK(ns_userns_hint(ENOSPC, buf, sizeof(buf)) && strstr(buf, "user.max_user_namespaces"));
+	CHECK(ns_userns_hint(EAGAIN, buf, sizeof(buf)) && strstr(buf, "pids limit"));
+	CHECK(!ns_userns_hint(EIO, buf, sizeof(buf)) && !*buf);
+}
+
+/* RLIMIT_NPROC of a user without rights: the error tells. */
+static void no_process_left(void)
+{
+	struct rlimit r = {1, 1};
+	struct err e = {0};
+	struct box b;
+
+	box_init(&b, &no_maps, 0, true);
+	setrlimit(RLIMIT_NPROC, &r);
+	CHECK_INT(steps_run(b.table, &b, &b.chan, &e), -EAGAIN);
+	CHECK(strstr(e.msg, "RLIMIT_NPROC"));
+	box_free(&b);
+}
+
+static void limits(void)
+{
+	as_nobody(no_process_left);
+}
+
+/* CLONE_INTO_CGROUP with something that is no cgroup is an error that says so. */
+static void bad_cgroup(void)
+{
+	struct err e = {0};
+	struct box b;
+
+	box_init(&b, &no_maps, 0, true);
+	b.spawn.cgroup_fd = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CHECK_INT(steps_run(b.table, &b, &b.chan, &e), -EBADF);
+	CHECK(strstr(e.msg, "the cgroup is not one of cgroup v2"));
+	close(b.spawn.cgroup_fd);
+	box_free(&b);
+}
+
+TEST_MAIN(TEST(namespaces), TEST(maps_as_root), TEST(unprivileged), TEST(clean_exec), TEST(joins),
+	  TEST(unprivileged_joins), TEST(join_and_make), TEST(join_by_pidfd), TEST(bad_joins),
+	  TEST(time_both), TEST(bad_offsets), TEST(no_leak), TEST(init_helpers_both), TEST(hints),
+	  TEST(limits), TEST(bad_cgroup))
