@@ -12,6 +12,7 @@ struct spec_default_options {
 	bool rootless;  /* a user namespace with uid and gid mapped to the container's root */
 	uid_t uid;      /* of the caller; only with rootless */
 	gid_t gid;
+	unsigned cpus;  /* thermal_throttle of cpu0 to cpu<cpus - 1> is masked too */
 };
 
 struct oci_spec *spec_default(struct arena *a, const struct spec_default_options *o);

@@ -70,6 +70,8 @@ void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, con
 void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,
 			      const char *status, pid_t pid, const char *metadata);
 
-/* The current time in the form of `created`; buf of SPEC_TIME_SIZE bytes; returns buf. */
-#define SPEC_TIME_SIZE 40
+/* A time since 1970 (not before) in the form of `created`: RFC 3339, UTC, nanoseconds; and the
+ * current one. buf has SPEC_TIME_SIZE bytes; both return it. */
+#define SPEC_TIME_SIZE 64
+char *spec_time_format(char *buf, int64_t secs, long nanosecs);
 char *spec_time_now(char *buf);
