@@ -30,13 +30,16 @@ brig_setup() {
 	export T BRIG_ROOT
 	# A mark that everything started from here inherits whatever it does to its environment,
 	# parent, cgroup or namespaces: a value of a resource limit that the kernel ignores.
-	MARK=$((1 << 50 | RANDOM << 30 | RANDOM << 15 | RANDOM))
-	ulimit -S -x $MARK
+	local mark=$((1 << 50 | RANDOM << 30 | RANDOM << 15 | RANDOM))
+	ulimit -S -x $mark
+	MARK=$mark
 	CGROUPS_BEFORE=$'\n'$(list_cgroups)$'\n'
 }
 
 brig_teardown() {
 	local status=0
+	# The set-up may have failed before there was anything.
+	[ -n "${MARK:-}" ] || return 0
 	assert_left_nothing || { status=1 && kill_marked; }
 	rm -rf --one-file-system "$T" || status=1
 	return $status
@@ -138,6 +141,8 @@ list_cgroups() {
 # Processes that have our mark, but no zombies: those wait for whoever started them.
 marked_processes() {
 	local file pid key value
+	# Without a mark this would find everything that runs here.
+	[[ ${MARK:-} =~ ^[0-9]{16}$ ]] || return 0
 	# shellcheck disable=SC2013 # names without blanks
 	for file in $(grep -lsE "^Max file locks +$MARK " /proc/[0-9]*/limits); do
 		pid=${file#/proc/} pid=${pid%/limits}
@@ -190,6 +195,6 @@ nothing_left() {
 
 assert_left_nothing() {
 	# From here on we are not marked ourselves.
-	ulimit -S -x unlimited
+	ulimit -S -x "$(ulimit -H -x)"
 	wait_for 2 nothing_left || fail "left behind:" "$LEFT"
 }
