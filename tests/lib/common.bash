@@ -41,6 +41,7 @@ brig_teardown() {
 	# The set-up may have failed before there was anything.
 	[ -n "${MARK:-}" ] || return 0
 	assert_left_nothing || { status=1 && kill_marked; }
+	remove_delegated
 	rm -rf --one-file-system "$T" || status=1
 	return $status
 }
@@ -66,11 +67,19 @@ new_id() {
 # is one of its own. -d: in a delegated cgroup (cgroup v2 only).
 as_user() {
 	local opt=()
-	[ "$1" != -d ] || { opt=(-d) && shift; }
+	[ "$1" != -d ] || { opt=(-d) && shift && : >"$T/delegated-$1"; }
 	need_root
 	BRIG_ROOT=$T/state-$1
 	install -d -o "$1" -m 700 "$BRIG_ROOT"
 	"$TESTS_LIB/as-user" "${opt[@]}" "$@"
+}
+
+remove_delegated() {
+	local file top
+	for file in "$T"/delegated-*; do
+		top=/sys/fs/cgroup/brig-${file##*/}
+		[ ! -d "$top" ] || rmdir "$top/session" "$top" || true
+	done
 }
 
 in_cgroup2() {
