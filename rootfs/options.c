@@ -223,3 +223,8 @@ char *rootfs_attr_names(struct arena *a, uint64_t attr)
 			      : arena_strdup(a, attrs[i].name);
 	return s ? s : arena_strdup(a, "");
 }
+
+const char *rootfs_option_name(size_t i)
+{
+	return i < sizeof(table) / sizeof(table[0]) ? table[i].name : NULL;
+}

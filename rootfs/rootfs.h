@@ -140,6 +140,9 @@ bool rootfs_sources_by_parent(const struct rootfs_plan *p);
 const char *rootfs_kind_name(enum rootfs_mount_kind kind);
 char *rootfs_attr_names(struct arena *a, uint64_t attr);
 
+/* The i-th known mount option, NULL behind the last. */
+const char *rootfs_option_name(size_t i);
+
 /* ---- steps; all return 0 or -errno with the destination and the operation in the message ---- */
 
 int rootfs_open_sources(struct rootfs_plan *p, struct err *e);

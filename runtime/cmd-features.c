@@ -6,21 +6,17 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "runtime/cli.h"
+#include "rootfs/rootfs.h"
 #include "runtime/commands.h"
 #include "spec/features.h"
 
-static char *const no_strings[] = {NULL};
-
-static struct strv list_of(struct arena *a, const char *const *names)
+static struct strv mount_options(struct arena *a)
 {
-	struct strv l = {(char **)no_strings, 0};
-	size_t n = 0;
+	struct strv l = {arena_array(a, 129, sizeof(char *)), 0};
+	const char *name;
 
-	while (names[n])
-		n++;
-	l.v = arena_array(a, n + 1, sizeof(char *));
-	for (; l.n < n; l.n++)
-		l.v[l.n] = arena_strdup(a, names[l.n]);
+	while (l.n < 128 && (name = rootfs_option_name(l.n)))
+		l.v[l.n++] = arena_strdup(a, name);
 	return l;
 }
 
@@ -51,7 +47,7 @@ static struct oci_features *describe(struct arena *a)
 	struct oci_features *f = spec_features_new(a);
 	struct oci_features_linux *l = f->linux_;
 
-	f->mount_options = list_of(a, rootfs_option_names);
+	f->mount_options = mount_options(a);
 	l->capabilities = capabilities(a);
 	*l->cgroup = (struct oci_features_cgroup){.v1 = yes, .v2 = yes, .systemd = no,
 						  .systemd_user = no, .rdma = yes};

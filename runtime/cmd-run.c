@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `brig run`: a container from an OCI bundle in the foreground, strictly what config.json says.
- * Signals go on to the container; its exit status is ours.
+ * `brig create`, and `brig run`, which is create, start and wait in one without the stop between
+ * them. Strictly what config.json says. In the foreground signals go on to the container, and its
+ * exit status is ours.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,28 +17,37 @@
 #include "runtime/bundle.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
+#include "runtime/console.h"
 #include "runtime/launch.h"
 
 struct run_options {
-	const char *bundle, *pid_file, *id;
+	const char *bundle, *pid_file, *console_socket, *id;
 	unsigned preserve_fds;
-	bool no_pivot, no_new_keyring;
+	bool no_pivot, no_new_keyring, detach, keep, no_subreaper;
 };
 
-static int parse(int argc, char **argv, struct run_options *o, struct err *e)
+static const char run_usage[] = "brig run [OPTION...] ID", create_usage[] = "brig create [OPTION...] ID";
+
+static int parse(int argc, char **argv, bool create, struct run_options *o, struct err *e)
 {
 	const struct cli_option options[] = {
 		{"bundle", 'b', CLI_STRING, &o->bundle, "DIR", "the bundle (default: the working directory)"},
 		{"pid-file", 0, CLI_STRING, &o->pid_file, "FILE", "write the pid of the first process to FILE"},
+		{"console-socket", 0, CLI_STRING, &o->console_socket, "SOCKET", "send the terminal's master there"},
 		{"preserve-fds", 0, CLI_UINT, &o->preserve_fds, "N", "pass N descriptors, from 3 on, to the container"},
 		{"no-pivot", 0, CLI_FLAG, &o->no_pivot, NULL, "move the root instead of pivot_root (initramfs)"},
 		{"no-new-keyring", 0, CLI_FLAG, &o->no_new_keyring, NULL, "keep the caller's session keyring"},
+		{"no-subreaper", 0, CLI_FLAG, &o->no_subreaper, NULL, NULL},
+		/* of run only: */
+		{"detach", 'd', CLI_FLAG, &o->detach, NULL, "do not wait for the container"},
+		{"keep", 0, CLI_FLAG, &o->keep, NULL, "keep the container's state after its end"},
 	};
 	const struct cli c = {
-		.usage = "brig run [OPTION...] ID",
-		.summary = "Runs a container from an OCI bundle and waits for it.",
+		.usage = create ? create_usage : run_usage,
+		.summary = create ? "Creates a container from an OCI bundle; `brig start` starts it."
+				  : "Runs a container from an OCI bundle and waits for it.",
 		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
+		.n = sizeof(options) / sizeof(options[0]) - (create ? 2 : 0),
 		.min_args = 1,
 		.max_args = 1,
 	};
@@ -62,77 +72,142 @@ static int write_pid_file(const char *path, pid_t pid, struct err *e)
 	return io_replace_file(AT_FDCWD, path, b.p, b.len, 0644, e);
 }
 
-/* From the start to the end of the container; its exit code, or -errno. */
-static int run_to_end(struct rt_launch *l, const char *pid_file, struct err *e)
+static void kill_and_end(struct rt_launch *l)
+{
+	struct err ignored = {0};
+	struct ns_exit x;
+
+	sys_pidfd_send_signal(l->pidfd, SIGKILL);
+	ns_reap(l->pidfd, &x, NULL, &ignored);
+	rt_launch_end(l, &ignored);
+}
+
+/* Waits for INIT with the terminal or without; its exit code, or -errno. */
+static int wait_for_end(struct rt_launch *l, int sigfd, struct err *e)
+{
+	struct ns_exit x = {0};
+	int r = 0;
+
+	if (l->console_master >= 0)
+		r = console_relay(l->console_master, sigfd, l->pidfd, e);
+	if (r == 0)
+		r = ns_wait(&(struct ns_wait){.pidfd = l->pidfd, .sigfd = sigfd}, &x, NULL, e);
+	if (r < 0)
+		return r;
+	return x.signal ? EXIT_SIGNAL_BASE + x.signal : x.status;
+}
+
+static int launch_and_wait(struct rt_launch *l, const struct run_options *o, struct err *e)
 {
 	auto_close int sigfd = ns_signals_open(NULL, e);
-	struct ns_exit x = {0};
-	struct err ignored = {0};
-	int r, r2;
+	int code, r;
 
 	if (sigfd < 0)
 		return sigfd;
 	r = rt_launch(l, e);
 	if (r < 0)
 		return r;
-	r = write_pid_file(pid_file, l->pid, e);
-	if (r < 0)
-		sys_pidfd_send_signal(l->pidfd, SIGKILL);
-	r2 = ns_wait(&(struct ns_wait){.pidfd = l->pidfd, .sigfd = sigfd}, &x, NULL,
-		     r < 0 ? &ignored : e);
-	r = r < 0 ? r : r2;
-	r2 = rt_launch_end(l, r < 0 ? &ignored : e);
-	r = r < 0 ? r : r2;
-	if (r < 0)
+	r = write_pid_file(o->pid_file, l->pid, e);
+	if (r == 0)
+		r = code = wait_for_end(l, sigfd, e);
+	if (r < 0) {
+		kill_and_end(l);
 		return r;
-	return x.signal ? EXIT_SIGNAL_BASE + x.signal : x.status;
+	}
+	if (o->keep) {
+		rt_launch_detach(l);
+		return code;
+	}
+	r = rt_launch_end(l, e);
+	return r < 0 ? r : code;
 }
 
-static int load_and_run(struct arena *a, const struct run_options *o, struct rt_host *h,
-			struct rt_launch *l, struct err *e)
+static int launch_and_leave(struct rt_launch *l, const struct run_options *o, struct err *e)
+{
+	int r = rt_launch(l, e);
+
+	if (r < 0)
+		return r;
+	r = write_pid_file(o->pid_file, l->pid, e);
+	if (r < 0)
+		kill_and_end(l);
+	else
+		rt_launch_detach(l);
+	return r;
+}
+
+/* A terminal needs somebody who holds its master. */
+static int check_console(const struct plan *p, const struct run_options *o, bool leave, struct err *e)
+{
+	bool terminal = p->spec->process->terminal.v;
+
+	if (terminal && leave && !o->console_socket)
+		return err_set(e, EINVAL, "process.terminal: a container that is not in the foreground needs "
+					  "--console-socket");
+	if (!terminal && o->console_socket)
+		return err_set(e, EINVAL, "--console-socket: process.terminal is not set");
+	return 0;
+}
+
+static int load_and_launch(struct rt_launch *l, const struct run_options *o, struct rt_host *h,
+			   bool create, struct err *e)
 {
 	struct rt_bundle b;
 	struct plan *p;
-	int r = rt_bundle_load(a, o->bundle, &b, e);
 	struct plan_options po = {
 		.id = o->id,
 		.preserve_fds = o->preserve_fds,
 		.no_pivot = o->no_pivot,
 		.no_new_keyring = o->no_new_keyring,
 		.systemd_cgroup = l->globals->systemd_cgroup,
+		.create = create,
 	};
+	bool leave = create || o->detach;
+	int r = rt_bundle_load(l->arena, o->bundle, &b, e);
 
-	if (r < 0)
-		return r;
-	r = rt_host_probe(a, h, e);
+	if (r == 0)
+		r = rt_host_probe(l->arena, h, e);
 	if (r < 0)
 		return r;
 	po.bundle = b.path;
-	r = plan_build(a, b.spec, &po, h, &p, e);
+	r = plan_build(l->arena, b.spec, &po, h, &p, e);
+	if (r == 0)
+		r = check_console(p, o, leave, e);
 	if (r < 0)
 		return r;
 	l->plan = p;
 	l->host = h;
-	return run_to_end(l, o->pid_file, e);
+	l->console_socket = o->console_socket;
+	return leave ? launch_and_leave(l, o, e) : launch_and_wait(l, o, e);
 }
 
-int cmd_run(int argc, char **argv, const struct rt_globals *g)
+static int command(int argc, char **argv, const struct rt_globals *g, bool create)
 {
 	auto_arena struct arena *a = arena_new();
 	struct run_options o = {0};
 	struct rt_host h = {.procfs = -1, .cgroups = {.root = -1}};
 	struct rt_launch l = {RT_LAUNCH_NONE, .globals = g, .arena = a};
 	struct err e = {0};
-	int r = parse(argc, argv, &o, &e);
+	int r = parse(argc, argv, create, &o, &e);
 
 	if (r == CLI_HELP)
 		return 0;
 	if (r < 0)
-		return command_failed(&e, EXIT_SETUP_FAILED);
+		return command_failed(&e, create ? 1 : EXIT_SETUP_FAILED);
 	rt_state_sweep(g->root);
-	r = load_and_run(a, &o, &h, &l, &e);
+	r = load_and_launch(&l, &o, &h, create, &e);
 	rt_host_close(&h);
-	if (r < 0)
-		return command_failed(&e, exec_exit_code(&e, l.exec_failed, EXIT_SETUP_FAILED));
-	return r;
+	if (r >= 0)
+		return r;
+	return command_failed(&e, create ? 1 : exec_exit_code(&e, l.exec_failed, EXIT_SETUP_FAILED));
+}
+
+int cmd_run(int argc, char **argv, const struct rt_globals *g)
+{
+	return command(argc, argv, g, false);
+}
+
+int cmd_create(int argc, char **argv, const struct rt_globals *g)
+{
+	return command(argc, argv, g, true);
 }

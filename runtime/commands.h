@@ -10,6 +10,12 @@ rt_command cmd_plan;
 rt_command cmd_spec;
 rt_command cmd_doctor;
 rt_command cmd_features;
+rt_command cmd_create;
+rt_command cmd_start;
+rt_command cmd_state;
+rt_command cmd_list;
+rt_command cmd_kill;
+rt_command cmd_delete;
 
 /* Logs e as the command's error; returns `code`, so that a command can `return fail(...)`. */
 int command_failed(const struct err *e, int code);

@@ -16,7 +16,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@
 #include "nsenter/idmap.h"
 #include "nsenter/ns.h"
 #include "nsenter/timens.h"
+#include "runtime/console.h"
 #include "runtime/payload.h"
 #include "runtime/sysctl.h"
 #include "runtime/tinyinit.h"
@@ -60,7 +62,7 @@ static int save_state(struct rt_launch *l, struct err *e)
 	struct spec_state_cgroup cgroup = {
 		.manager = p->cgroup->driver == CG_DRIVER_SYSTEMD ? "systemd" : "fs",
 		.paths = l->cgroup ? cg_paths(l->cgroup, l->arena)
-				   : cg_plan_paths(p->cgroup, &l->host->cgroups, l->arena),
+				   : plan_cgroup_paths(l->arena, p, l->host),
 	};
 	struct spec_state doc = {
 		.version = SPEC_STATE_VERSION,
@@ -69,7 +71,7 @@ static int save_state(struct rt_launch *l, struct err *e)
 		.bundle = (char *)p->options.bundle,
 		.rootfs = (char *)(p->rootfs->root ? p->rootfs->root : "/"),
 		.created = l->created,
-		.phase = l->pid ? "running" : "creating",
+		.phase = !l->pid ? "creating" : p->options.create ? "created" : "running",
 		.annotations = p->spec->annotations,
 		.ephemeral = l->ephemeral,
 		.owner_pid = {true, getpid()},
@@ -83,6 +85,30 @@ static int save_state(struct rt_launch *l, struct err *e)
 	if (l->pid)
 		rt_state_fill_init(&doc, l->arena, l->host->procfs, l->pid);
 	return rt_state_save(&l->state, &doc, e);
+}
+
+static bool own_filter(const void *ctx)
+{
+	const struct sec_plan *s = PLAN(ctx)->security;
+
+	return s->seccomp && !s->filter;
+}
+
+/* Compiling takes a millisecond or two, so programs are kept below the state directory. */
+static int compile_filter(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	struct sec_plan *s = l->plan->security;
+	struct sec_filter *f;
+	auto_close int cache = -1;
+	int r;
+
+	if (mkdirat(l->state.root, ".seccomp", 0700) == 0 || errno == EEXIST)
+		cache = openat(l->state.root, ".seccomp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = sec_filter_cached(l->arena, cache, s->seccomp, &f, e);
+	if (r == 0)
+		s->filter = f;
+	return r;
 }
 
 /* Before the cgroup exists: should we be killed in between, the next command knows what to look for. */
@@ -166,6 +192,44 @@ static void undo_tiny_init(void *ctx)
 	cleanup_close(&l->status_write);
 }
 
+static bool has_terminal(const void *ctx)
+{
+	return PLAN(ctx)->spec->process->terminal.v;
+}
+
+static int connect_console(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	if (!l->console_socket)
+		return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, l->console) < 0
+			       ? err_sys(e, "make a socket pair") : 0;
+	l->console[1] = console_connect(l->console_socket, e);
+	return l->console[1] < 0 ? l->console[1] : 0;
+}
+
+static void undo_connect_console(void *ctx)
+{
+	cleanup_close(&LAUNCH(ctx)->console[0]);
+	cleanup_close(&LAUNCH(ctx)->console[1]);
+}
+
+static bool is_create(const void *ctx)
+{
+	return PLAN(ctx)->options.create;
+}
+
+/* Read and write at once: no end of file between two writers, and opening does not wait. */
+static int make_start_fifo(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	if (mkfifoat(l->state.dir, "start", 0600) < 0)
+		return err_sys(e, "make the fifo `start`");
+	l->start_fd = openat(l->state.dir, "start", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return l->start_fd < 0 ? err_sys(e, "open the fifo `start`") : 0;
+}
+
 /* ---- the spawn ---- */
 
 static const struct step_table table;
@@ -190,6 +254,21 @@ static int open_joins(const struct plan *p, struct ns_join *joins, struct err *e
 	return 0;
 }
 
+/* What INIT still needs when it is made by a joining process, which closes all else. */
+static size_t kept_fds(const struct rt_launch *l, int *fds, size_t max)
+{
+	const int ours[] = {l->host->procfs, l->console[1], l->start_fd, l->init_exe, l->status_write,
+			    l->stdio[0], l->stdio[1], l->stdio[2]};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (ours[i] > STDERR_FILENO)
+			fds[n++] = ours[i];
+	for (unsigned i = 0; i < l->plan->options.preserve_fds && n < max; i++)
+		fds[n++] = (int)(3 + i);
+	return n;
+}
+
 static int spawn_init(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
@@ -206,17 +285,21 @@ static int spawn_init(void *ctx, struct err *e)
 		.main = init_main,
 		.arg = l,
 	};
-	int keep[] = {l->host->procfs};
+	int keep[64];
 	int r;
 
 	s.keep_fds = keep;
-	s.n_keep_fds = 1;
+	s.n_keep_fds = kept_fds(l, keep, sizeof(keep) / sizeof(keep[0]));
 	memset(joins, -1, sizeof(joins));
 	r = open_joins(p, joins, e);
 	if (r == 0)
 		r = steps_open(&l->channel, &s, e);
 	if (r == 0)
 		r = ns_spawn(&s, &l->channel.child, e);
+	if (r == 0 && s.cgroup_fd >= 0 && !l->channel.child.in_cgroup) {
+		ns_child_kill(&l->channel.child);
+		r = err_set(e, ENOSYS, "clone3 cannot put a process into a cgroup: Linux 5.7 or newer is needed");
+	}
 	for (size_t i = 0; i < p->n_joins; i++)
 		if (joins[i].fd >= 0)
 			close(joins[i].fd);
@@ -253,8 +336,12 @@ static int write_maps(void *ctx, struct err *e)
 
 static bool cgroup_by_pid(const void *ctx)
 {
-	return !((const struct rt_launch *)ctx)->channel.child.in_cgroup &&
-	       PLAN(ctx)->cgroup->driver != CG_DRIVER_NONE;
+	const struct rt_launch *l = ctx;
+
+	/* `brig plan` has no cgroup yet */
+	if (!l->cgroup)
+		return PLAN(ctx)->cgroup->kind == CG_V1;
+	return PLAN(ctx)->cgroup->driver != CG_DRIVER_NONE && cg_fd(l->cgroup) < 0;
 }
 
 static int attach_cgroup(void *ctx, struct err *e)
@@ -393,6 +480,15 @@ static int go_to_cwd(void *ctx, struct err *e)
 	return rootfs_chdir(PLAN(ctx)->rootfs, PLAN(ctx)->cwd, e);
 }
 
+static int open_console(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct oci_process *p = l->plan->spec->process;
+
+	l->console_peer = console_open(l->plan->rootfs, p->console_size, p->user.uid, l->console[1], e);
+	return l->console_peer < 0 ? l->console_peer : 0;
+}
+
 /* ---- INIT: the process ---- */
 
 static bool has_oom_score(const void *ctx)
@@ -439,9 +535,12 @@ static int set_descriptors(void *ctx, struct err *e)
 {
 	const struct rt_launch *l = ctx;
 
-	for (int i = 0; i < 3; i++)
-		if (l->stdio[i] >= 0 && dup2(l->stdio[i], i) < 0)
+	for (int i = 0; i < 3; i++) {
+		int fd = l->console_peer >= 0 ? l->console_peer : l->stdio[i];
+
+		if (fd >= 0 && dup2(fd, i) < 0)
 			return err_sys(e, "dup2 to %d", i);
+	}
 	if (sys_close_range(3 + l->plan->options.preserve_fds, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
 		return err_sys(e, "close_range");
 	return 0;
@@ -508,10 +607,7 @@ static int payload_main(void *ctx, struct err *e)
 		r = set_no_new_privs(ctx, e);
 	if (r == 0 && filter_last(ctx))
 		r = install_filter(ctx, e);
-	if (r < 0)
-		return r;
-	l->exec_failed = true;
-	return payload_exec(l->plan->argv, l->plan->envp, e);
+	return r < 0 ? r : payload_exec(l->plan->argv, l->plan->envp, e);
 }
 
 static int start_payload(void *ctx, struct err *e)
@@ -521,10 +617,9 @@ static int start_payload(void *ctx, struct err *e)
 	return payload_spawn(payload_main, ctx, &l->payload, e);
 }
 
-static int exec_last(void *ctx, struct err *e)
+static int exec_tiny_init(void *ctx, struct err *e)
 {
-	struct rt_launch *l = ctx;
-
+	const struct rt_launch *l = ctx;
 	struct tinyinit t = {
 		.fd = l->init_exe,
 		.status_fd = l->status_write,
@@ -534,18 +629,56 @@ static int exec_last(void *ctx, struct err *e)
 		.pdeathsig = l->plan->options.die_with_parent ? SIGKILL : 0,
 	};
 
-	if (l->plan->options.tiny_init)
-		return tinyinit_exec(&t, e);
-	l->exec_failed = true;
-	return payload_exec(l->plan->argv, l->plan->envp, e);
+	return tinyinit_exec(&t, e);
 }
+
+static int find_program(void *ctx, struct err *e)
+{
+	return payload_find(PLAN(ctx)->argv, PLAN(ctx)->envp, e);
+}
+
+static int wait_for_start(void *ctx, struct err *e)
+{
+	char c;
+
+	while (read(LAUNCH(ctx)->start_fd, &c, 1) < 0)
+		if (errno != EINTR)
+			return err_sys(e, "read the fifo `start`");
+	return 0;
+}
+
+static bool is_direct(const void *ctx)
+{
+	return !is_create(ctx) && !has_tiny_init(ctx);
+}
+
+static bool filter_after_start(const void *ctx)
+{
+	return is_create(ctx) && filter_last(ctx);
+}
+
+static bool filter_at_once(const void *ctx)
+{
+	return !is_create(ctx) && filter_last(ctx);
+}
+
+static int exec_program(void *ctx, struct err *e)
+{
+	return payload_exec(PLAN(ctx)->argv, PLAN(ctx)->envp, e);
+}
+
+/* Failures of this row with "exec: " behind are about the program, not about us. */
+#define START "start the program"
 
 static const struct step rows[] = {
 	{"reserve the id", STEP_PARENT, NULL, reserve_id, undo_reserve_id},
+	{"compile the seccomp filter", STEP_PARENT, own_filter, compile_filter, NULL},
 	{"record the container", STEP_PARENT, NULL, record_intent, NULL},
 	{"make the cgroup", STEP_PARENT, NULL, make_cgroup, undo_make_cgroup},
 	{"open the mount sources", STEP_PARENT, sources_by_parent, open_sources, undo_open_sources},
 	{"prepare the init", STEP_PARENT, has_tiny_init, prepare_tiny_init, undo_tiny_init},
+	{"connect the console", STEP_PARENT, has_terminal, connect_console, undo_connect_console},
+	{"make the start fifo", STEP_PARENT, is_create, make_start_fifo, NULL},
 	{"make the first process", STEP_SPAWN, NULL, spawn_init, NULL},
 	{"map the ids", STEP_PARENT, new_userns, write_maps, NULL},
 	{"enter the cgroup", STEP_PARENT, cgroup_by_pid, attach_cgroup, NULL},
@@ -561,6 +694,7 @@ static const struct step rows[] = {
 	{"prepare the root", STEP_INIT, NULL, row_prepare, NULL},
 	{"mount", STEP_INIT, NULL, row_mount, NULL},
 	{"make the devices", STEP_INIT, NULL, row_devices, NULL},
+	{"open the console", STEP_INIT, has_terminal, open_console, NULL},
 	{"pivot the root", STEP_INIT, NULL, row_pivot, NULL},
 	{"go to the working directory", STEP_INIT, NULL, go_to_cwd, NULL},
 	{"set kernel parameters", STEP_INIT, has_sysctl, set_sysctl, NULL},
@@ -569,19 +703,44 @@ static const struct step rows[] = {
 	{"set the process attributes", STEP_INIT, NULL, set_process, NULL},
 	{"find the home directory", STEP_INIT, find_home, set_home, NULL},
 	{"set the descriptors", STEP_INIT, NULL, set_descriptors, NULL},
-	{"start the program", STEP_INIT, has_tiny_init, start_payload, NULL},
+	{START, STEP_INIT, has_tiny_init, start_payload, NULL},
 	{"install the seccomp filter", STEP_INIT, filter_first, install_filter, NULL},
 	{"set the ids", STEP_INIT, NULL, set_ids, NULL},
 	{"set the capabilities", STEP_INIT, NULL, set_caps, NULL},
 	{"die with the parent", STEP_INIT, die_with_parent, set_die_with_parent, NULL},
 	{"set no-new-privileges", STEP_INIT, no_new_privs, set_no_new_privs, NULL},
-	{"install the seccomp filter", STEP_INIT, filter_last, install_filter, NULL},
-	{"exec", STEP_INIT, NULL, exec_last, NULL},
+	{START, STEP_INIT, is_create, find_program, NULL},
+	{"install the seccomp filter", STEP_INIT, filter_at_once, install_filter, NULL},
+	{"become the init", STEP_INIT, has_tiny_init, exec_tiny_init, NULL},
+	{START, STEP_INIT, is_direct, exec_program, NULL},
 
 	{"record the process", STEP_PARENT, NULL, record_running, NULL},
+
+	{"wait for the start", STEP_ALONE, is_create, wait_for_start, NULL},
+	{"install the seccomp filter", STEP_ALONE, filter_after_start, install_filter, NULL},
+	{START, STEP_ALONE, is_create, exec_program, NULL},
 };
 
 static const struct step_table table = {rows, sizeof(rows) / sizeof(rows[0]), NULL};
+
+/* What only the set-up needed. */
+static void close_private(struct rt_launch *l)
+{
+	rootfs_close(l->plan->rootfs);
+	cleanup_close(&l->init_exe);
+	cleanup_close(&l->status_write);
+	cleanup_close(&l->start_fd);
+	cleanup_close(&l->console[0]);
+	cleanup_close(&l->console[1]);
+}
+
+static int take_console(struct rt_launch *l, struct err *e)
+{
+	if (l->console[0] < 0)
+		return 0;
+	l->console_master = console_receive(l->console[0], e);
+	return l->console_master < 0 ? l->console_master : 0;
+}
 
 int rt_launch(struct rt_launch *l, struct err *e)
 {
@@ -590,17 +749,33 @@ int rt_launch(struct rt_launch *l, struct err *e)
 	if (l->globals->trace_steps)
 		steps_trace(STDERR_FILENO);
 	r = steps_run(&table, l, &l->channel, e);
-	rootfs_close(l->plan->rootfs);
-	cleanup_close(&l->init_exe);
-	cleanup_close(&l->status_write);
 	if (r < 0) {
+		l->exec_failed = str_starts(e->msg, START ": exec: ");
+		close_private(l);
 		steps_close(&l->channel);
 		return r;
 	}
+	r = take_console(l, e);
 	l->pid = l->channel.child.pid;
 	l->pidfd = take_fd(&l->channel.child.pidfd);
-	steps_close(&l->channel);
-	return 0;
+	close_private(l);
+	steps_close(&l->channel); /* INIT of a `create` goes on from here, by itself */
+	if (r < 0) {
+		struct err ignored = {0};
+
+		rt_launch_end(l, &ignored);
+	}
+	return r;
+}
+
+void rt_launch_detach(struct rt_launch *l)
+{
+	cg_close(l->cgroup);
+	l->cgroup = NULL;
+	cleanup_close(&l->pidfd);
+	cleanup_close(&l->status_fd);
+	cleanup_close(&l->console_master);
+	rt_state_close(&l->state);
 }
 
 int rt_launch_end(struct rt_launch *l, struct err *e)
@@ -611,6 +786,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 	l->cgroup = NULL;
 	cleanup_close(&l->pidfd);
 	cleanup_close(&l->status_fd);
+	cleanup_close(&l->console_master);
 	if (r == 0)
 		rt_state_remove(&l->state);
 	else /* the next command tries again */
@@ -621,7 +797,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 void rt_launch_write_steps(struct json_writer *w, const struct plan *p)
 {
 	static const char *const actors[] = {"parent", "parent", "init", "init"};
-	struct rt_launch l = {.plan = p, .channel = {.child = {.in_cgroup = p->cgroup->kind == CG_V2}}};
+	struct rt_launch l = {.plan = p};
 
 	json_begin_array(w);
 	for (size_t i = 0; i < table.n; i++) {

@@ -19,11 +19,13 @@ struct rt_launch {
 	struct arena *arena;
 	int stdio[3];            /* fds that become 0, 1, 2; -1 = the caller's own; not owned */
 	bool ephemeral;          /* ours: ended by the next command when we are killed */
+	const char *console_socket; /* where the pty goes; NULL: console_master */
 
 	/* out, valid after rt_launch succeeded */
 	pid_t pid;               /* INIT in our pid namespace */
 	int pidfd;
 	int status_fd;           /* tiny_init: the payload's wait status (an int) comes here; else -1 */
+	int console_master;      /* process.terminal without console_socket: the pty; else -1 */
 	struct cg *cgroup;
 	struct rt_state state;
 	bool exec_failed;        /* on failure: it was the exec of the payload */
@@ -31,6 +33,9 @@ struct rt_launch {
 	/* private to launch.c */
 	struct step_channel channel;
 	int init_exe;            /* the tiny init's executable */
+	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
+	int console_peer;        /* INIT only */
+	int start_fd;            /* create: the fifo `start` */
 	int status_write;
 	pid_t payload;           /* tiny_init: in INIT's pid namespace */
 	char created[SPEC_TIME_SIZE];
@@ -39,15 +44,22 @@ struct rt_launch {
 
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .pidfd = -1, .status_fd = -1, .init_exe = -1,            \
+	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.status_write = -1, .channel = STEP_CHANNEL_NONE,                               \
 	.state = {.dir = -1, .lock = -1, .root = -1}
 
-/* Runs all steps up to the exec of the payload. On failure everything is undone. */
+/*
+ * Runs all steps up to the exec of the payload, or with plan.options.create up to where INIT waits
+ * for `start` (it does so once we have exited or called rt_launch_detach). On failure everything is
+ * undone.
+ */
 int rt_launch(struct rt_launch *l, struct err *e);
 /*
  * After the container ended, or to end it: kills what is left in the cgroup, removes the cgroup
  * and the state, closes all fds. INIT must be reaped before; read statistics before.
  */
 int rt_launch_end(struct rt_launch *l, struct err *e);
+/* The container goes on without us: closes all fds, keeps cgroup and state. */
+void rt_launch_detach(struct rt_launch *l);
 /* The names of the rows that apply, for `brig plan`. */
 void rt_launch_write_steps(struct json_writer *w, const struct plan *p);

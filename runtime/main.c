@@ -26,6 +26,12 @@ struct command {
 
 static const struct command commands[] = {
 	{"run", cmd_run, "run a container from an OCI bundle in the foreground"},
+	{"create", cmd_create, "create a container from an OCI bundle"},
+	{"start", cmd_start, "start a created container"},
+	{"state", cmd_state, "print the state of a container as JSON"},
+	{"list", cmd_list, "list the containers"},
+	{"kill", cmd_kill, "send a signal to a container"},
+	{"delete", cmd_delete, "remove a stopped container"},
 	{"sandbox", cmd_sandbox, "run a program from a sandbox spec, print one JSON result"},
 	{"plan", cmd_plan, "print what run would do, as JSON, without doing it"},
 	{"spec", cmd_spec, "print a config.json (or, with --sandbox, a sandbox spec) to begin with"},

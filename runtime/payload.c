@@ -87,8 +87,28 @@ static const char *path_of(char **envp)
 	return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
 
+/* What is tried on a path: 0 or an errno. */
+typedef int attempt(const char *path, char **argv, char **envp);
+
+static int attempt_exec(const char *path, char **argv, char **envp)
+{
+	execve(path, argv, envp);
+	return errno;
+}
+
+static int attempt_access(const char *path, char **argv, char **envp)
+{
+	struct stat st;
+	(void)argv;
+	(void)envp;
+
+	if (stat(path, &st) < 0 || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return errno;
+	return S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? EISDIR : EACCES;
+}
+
 /* Tries every directory; the errno that tells most: EACCES over ENOENT. */
-static int exec_in_path(char **argv, char **envp)
+static int try_path(attempt *try, char **argv, char **envp)
 {
 	const char *dir = path_of(envp);
 	int code = ENOENT;
@@ -96,38 +116,51 @@ static int exec_in_path(char **argv, char **envp)
 	while (*dir) {
 		size_t n = strcspn(dir, ":");
 		char full[PATH_MAX];
+		int r = ENOENT;
 
 		if (n > 0 && (size_t)snprintf(full, sizeof(full), "%.*s/%s", (int)n, dir, argv[0]) <
-				     sizeof(full)) {
-			execve(full, argv, envp);
-			if (errno != ENOENT && errno != ENOTDIR)
-				code = errno;
-			if (code != ENOENT && code != EACCES)
-				return code;
-		}
+				     sizeof(full))
+			r = try(full, argv, envp);
+		if (r == 0)
+			return 0;
+		if (r != ENOENT && r != ENOTDIR && r != EISDIR)
+			code = r;
+		if (code != ENOENT && code != EACCES)
+			return code;
 		dir += n;
 		dir += *dir == ':';
 	}
 	return code;
 }
 
-int payload_exec(char **argv, char **envp, struct err *e)
+static int look_up(attempt *try, char **argv, char **envp, struct err *e)
 {
 	char name[128];
 	int code;
 
 	str_escape(name, sizeof(name), argv[0]);
 	if (!argv[0][0])
-		return err_set(e, ENOENT, "\"\": executable file not found in $PATH");
+		return err_set(e, ENOENT, "exec: \"\": executable file not found in $PATH");
 	if (!strchr(argv[0], '/')) {
-		code = exec_in_path(argv, envp);
+		code = try_path(try, argv, envp);
 		if (code == ENOENT)
-			return err_set(e, code, "\"%s\": executable file not found in $PATH", name);
+			return err_set(e, code, "exec: \"%s\": executable file not found in $PATH", name);
 	} else {
-		execve(argv[0], argv, envp);
-		code = errno;
+		code = try(argv[0], argv, envp);
 	}
-	return err_set(e, code, "\"%s\": %s", name, err_name(code));
+	if (code == 0)
+		return 0;
+	return err_set(e, code, "exec: \"%s\": %s", name, err_name(code));
+}
+
+int payload_exec(char **argv, char **envp, struct err *e)
+{
+	return look_up(attempt_exec, argv, envp, e);
+}
+
+int payload_find(char **argv, char **envp, struct err *e)
+{
+	return look_up(attempt_access, argv, envp, e);
 }
 
 int payload_spawn(int (*fn)(void *ctx, struct err *e), void *ctx, pid_t *ret_pid, struct err *e)

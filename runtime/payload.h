@@ -13,6 +13,8 @@ void payload_home(uid_t uid, char *buf, size_t size);
 /* Looks argv[0] up in the PATH of envp when it has no slash, and execs. Returns only on failure:
  * -ENOENT or -EACCES in the words that callers match. */
 int payload_exec(char **argv, char **envp, struct err *e);
+/* The same look-up without the exec: `create` fails with these words, not `start`. */
+int payload_find(char **argv, char **envp, struct err *e);
 /*
  * A child on the caller's memory (vfork) that runs fn, which execs or fails; the caller goes on when
  * it has done either. *ret_pid is in the caller's pid namespace. The failure of fn is ours.

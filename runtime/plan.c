@@ -270,12 +270,14 @@ static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h,
 static int plan_security(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
 {
 	struct sec_options so = {
+		.spec = p->spec,
+		.host = &h->security,
 		.new_userns = (p->new_ns | plan_joined(p)) & CLONE_NEWUSER,
 		.setgroups_denied = p->setgroups_denied,
 		.new_keyring = !p->options.no_new_keyring,
 		.pdeathsig = p->options.die_with_parent ? SIGKILL : 0,
 	};
-	int r = sec_plan_build(a, p->spec, &h->security, &so, &p->security, e);
+	int r = sec_plan_build(a, &so, &p->security, e);
 
 	if (r == 0 && p->options.default_seccomp && !p->spec->linux_->seccomp)
 		p->security->filter = sec_filter_default(a);

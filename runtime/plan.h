@@ -32,6 +32,7 @@ struct plan_options {
 	bool no_pivot, no_new_keyring;
 	enum plan_userns userns;
 	bool systemd_cgroup;
+	bool create;             /* INIT waits for `start` before the exec */
 	unsigned preserve_fds;
 };
 
@@ -67,7 +68,8 @@ int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_opti
 const char *plan_ns_name(uint64_t flag);
 /* CLONE_NEW* of the namespaces that are joined by path. */
 uint64_t plan_joined(const struct plan *p);
-/* The host directories that a mount of type cgroup shows. */
+/* cg_paths before the cgroup exists, and the host directories that a mount of type cgroup shows. */
+struct strv plan_cgroup_paths(struct arena *a, const struct plan *p, const struct rt_host *h);
 void plan_cgroup_dirs(struct arena *a, const struct plan *p, const struct rt_host *h,
 		      struct rootfs_options *ro);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `brig start`: lets INIT of a created container go on to its exec. The fifo `start` in the state
+ * directory is there until then; INIT holds it open for reading and writing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/cli.h"
+#include "runtime/commands.h"
+#include "runtime/container.h"
+
+static int start_container(struct arena *a, const struct rt_globals *g, const char *id, struct err *e)
+{
+	auto_container struct rt_container c = RT_CONTAINER_NONE;
+	auto_close int fifo = -1;
+	int r = rt_container_open_locked(a, g, id, &c, e);
+
+	if (r < 0)
+		return r;
+	if (c.status == RT_STOPPED)
+		return err_set(e, EINVAL, "cannot start a container that has stopped");
+	if (c.status == RT_RUNNING)
+		return err_set(e, EINVAL, "cannot start an already running container");
+	if (c.status != RT_CREATED)
+		return err_set(e, EINVAL, "cannot start a container that is %s", rt_status_name(c.status));
+	fifo = openat(c.state.dir, "start", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	if (fifo < 0)
+		return errno == ENXIO ? err_set(e, EINVAL, "cannot start a container that has stopped")
+				      : err_sys(e, "open the fifo `start` of %s", id);
+	r = rt_container_set_phase(&c, "running", e);
+	if (r < 0)
+		return r;
+	unlinkat(c.state.dir, "start", 0);
+	return write(fifo, "s", 1) == 1 ? 0 : err_sys(e, "start the container %s", id);
+}
+
+int cmd_start(int argc, char **argv, const struct rt_globals *g)
+{
+	auto_arena struct arena *a = arena_new();
+	const struct cli c = {
+		.usage = "brig start ID",
+		.summary = "Starts the program of a created container.",
+		.min_args = 1,
+		.max_args = 1,
+	};
+	struct err e = {0};
+	int r = cli_parse(&c, argc, argv, &e);
+
+	if (r == CLI_HELP)
+		return 0;
+	if (r >= 0)
+		r = start_container(a, g, argv[r], &e);
+	return r < 0 ? command_failed(&e, 1) : 0;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * INIT is found by pid and then checked by start time and boot id, with the pidfd open before the
+ * check: whatever gets the pid later, the pidfd means the process that was checked.
+ */
+#include "runtime/container.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/procfs.h"
+#include "base/str.h"
+#include "base/sys.h"
+
+const char *rt_status_name(enum rt_status s)
+{
+	static const char *const names[] = {"creating", "created", "running", "paused", "stopped"};
+
+	return names[s];
+}
+
+static bool same_boot(const struct rt_container *c)
+{
+	char boot[64];
+	struct err e = {0};
+
+	if (!c->doc->boot_id)
+		return true;
+	return procfs_read(c->procfs, "sys/kernel/random/boot_id", boot, sizeof(boot), &e) < 0 ||
+	       str_eq(boot, c->doc->boot_id);
+}
+
+/* State letter and start time of a process from its stat file; false when it is gone. */
+static bool read_stat(int procfs, pid_t pid, char *ret_state, uint64_t *ret_start)
+{
+	char path[64], stat[1024], *p;
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%ld/stat", (long)pid);
+	if (procfs_read(procfs, path, stat, sizeof(stat), &e) <= 0 || !(p = strrchr(stat, ')')))
+		return false;
+	*ret_state = p[1] ? p[2] : '?';
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	*ret_start = p ? strtoull(p + 1, NULL, 10) : 0;
+	return p != NULL;
+}
+
+static void find_init(struct rt_container *c)
+{
+	pid_t pid = (pid_t)c->doc->init_pid;
+	auto_close int fd = pid > 0 ? sys_pidfd_open(pid, 0) : -1;
+	uint64_t start;
+	char state;
+
+	if (fd < 0 || !read_stat(c->procfs, pid, &state, &start))
+		return;
+	if (start != c->doc->init_start_time || state == 'Z' || state == 'X' || !same_boot(c))
+		return;
+	c->pidfd = take_fd(&fd);
+}
+
+/* Whether the process that is creating it still lives: it holds the lock on `owner`. */
+static bool has_owner(const struct rt_container *c)
+{
+	auto_close int fd = openat(c->state.dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+}
+
+static enum rt_status find_status(struct rt_container *c)
+{
+	struct err e = {0};
+
+	if (str_eq(c->doc->phase, "creating"))
+		return has_owner(c) ? RT_CREATING : RT_STOPPED;
+	if (c->pidfd < 0)
+		return RT_STOPPED;
+	if (c->cgroup && cg_is_frozen(c->cgroup, &e) == 1)
+		return RT_PAUSED;
+	return str_eq(c->doc->phase, "created") ? RT_CREATED : RT_RUNNING;
+}
+
+static int load(struct arena *a, struct rt_container *c, struct err *e)
+{
+	int r = rt_state_load(&c->state, a, &c->doc, e);
+
+	if (r < 0)
+		return r;
+	c->procfs = procfs_open(e);
+	if (c->procfs < 0)
+		return c->procfs;
+	find_init(c);
+	if (c->doc->cgroup && c->doc->cgroup->paths.n) {
+		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	c->status = find_status(c);
+	return 0;
+}
+
+static int open_container(struct arena *a, const struct rt_globals *g, const char *id,
+			  struct rt_container *ret, bool lock, struct err *e)
+{
+	struct rt_container c = RT_CONTAINER_NONE;
+	int r = rt_state_open(g->root, id, &c.state, e);
+
+	if (r == 0 && lock && flock(c.state.dir, LOCK_EX) < 0)
+		r = err_sys(e, "lock the container %s", id);
+	if (r == 0)
+		r = load(a, &c, e);
+	if (r < 0) { /* ENOENT also when it was deleted while we waited for the lock */
+		rt_container_close(&c);
+		return r == -ENOENT ? err_set(e, ENOENT, "container does not exist: %s", id) : r;
+	}
+	*ret = c;
+	return 0;
+}
+
+int rt_container_open(struct arena *a, const struct rt_globals *g, const char *id,
+		      struct rt_container *ret, struct err *e)
+{
+	return open_container(a, g, id, ret, false, e);
+}
+
+int rt_container_open_locked(struct arena *a, const struct rt_globals *g, const char *id,
+			     struct rt_container *ret, struct err *e)
+{
+	return open_container(a, g, id, ret, true, e);
+}
+
+void rt_container_close(struct rt_container *c)
+{
+	rt_state_close(&c->state);
+	cleanup_close(&c->procfs);
+	cleanup_close(&c->pidfd);
+	cg_close(c->cgroup);
+	c->cgroup = NULL;
+}
+
+int rt_container_set_phase(struct rt_container *c, const char *phase, struct err *e)
+{
+	c->doc->phase = (char *)phase;
+	return rt_state_save(&c->state, c->doc, e);
+}
+
+int rt_container_kill_all(struct rt_container *c, struct err *e)
+{
+	struct pollfd p = {c->pidfd, POLLIN, 0};
+	int r = 0;
+
+	if (c->cgroup)
+		r = cg_kill(c->cgroup, e);
+	else if (c->pidfd >= 0 && sys_pidfd_send_signal(c->pidfd, SIGKILL) < 0 && errno != ESRCH)
+		r = err_sys(e, "kill the container %s", c->state.id);
+	if (r < 0 || c->pidfd < 0)
+		return r;
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+int rt_container_each(const struct rt_globals *g, int (*fn)(const char *id, void *arg), void *arg,
+		      struct err *e)
+{
+	DIR *d = opendir(g->root);
+	int r = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : err_sys(e, "open the state directory %s", g->root);
+	for (struct dirent *de; r >= 0 && (de = readdir(d));)
+		if (str_valid_id(de->d_name))
+			r = fn(de->d_name, arg);
+	closedir(d);
+	return r < 0 ? r : 0;
+}
