@@ -53,6 +53,7 @@ enum cg_controller {
 	CG_NET_CLS,
 	CG_NET_PRIO,
 	CG_PERF_EVENT,
+	CG_CORE, /* files every cgroup has ("cgroup.max.depth", "*.pressure"): nothing to enable */
 	CG_CONTROLLERS,
 };
 #define CG_BIT(c) (1u << (c))
@@ -63,6 +64,7 @@ const char *cg_controller_name(enum cg_controller c, enum cg_kind kind);
 /* One v1 hierarchy; co-mounted controllers (cpu,cpuacct) share one. */
 struct cg_hierarchy {
 	uint32_t controllers; /* mask */
+	char *dir;            /* its directory below the mount: "memory", "cpu,cpuacct" */
 	char *own;            /* our own path in it, begins with '/' */
 };
 
@@ -73,13 +75,13 @@ struct cg_host {
 	int root;             /* v2: O_PATH fd of the mount's root; -1 otherwise */
 	uid_t euid;
 	bool writable;        /* a child of base can be made */
-	bool busy;            /* base holds processes (us): they move to a leaf when needed */
 	uint32_t controllers; /* mask: present on the host (v2: at the root of the mount) */
 	char *own;            /* v2: our own path below the mount, begins with '/' */
 	char *base;           /* where default and relative paths go, begins with '/' */
 	struct cg_hierarchy v1[CG_CONTROLLERS];
 	size_t v1_n;
-	const char *why_none; /* CG_NONE or !writable: one sentence without a full stop */
+	const char *why_none; /* CG_NONE or !writable: half a sentence for a message */
+	const char *bus;      /* socket of a systemd that would make a scope for us; NULL: none */
 };
 
 /*
@@ -91,12 +93,21 @@ int cg_probe(struct arena *a, struct cg_host *ret_host, struct err *e);
 void cg_host_close(struct cg_host *h);
 #define auto_cg_host __attribute__((cleanup(cg_host_close)))
 
+/* What it means when the file of a setting does not exist. */
+enum cg_missing {
+	CG_MISSING_ERROR,           /* the limit cannot be enforced */
+	CG_MISSING_OK,              /* it holds without the file */
+	CG_MISSING_OK_WITHOUT_SWAP, /* it holds when the host has no swap (or an error) */
+	CG_MISSING_NEXT,            /* the next setting is the substitute; skipped otherwise */
+};
+
 /* A limit: what is written where, and the config.json member it comes from (for messages). */
 struct cg_setting {
 	enum cg_controller controller;
 	const char *file, *value;
 	const char *origin; /* "linux.resources.memory.limit" */
-	bool optional;      /* holds trivially when the file does not exist */
+	enum cg_missing missing;
+	bool pair;          /* bounded by the next one: when refused, that one goes first */
 };
 struct cg_setting_list { struct cg_setting *v; size_t n; };
 
@@ -132,6 +143,7 @@ struct cg_plan {
 	char *slice, *unit;          /* systemd driver */
 	bool explicit_path;          /* from cgroupsPath: an existing empty cgroup is used as is */
 	uint32_t controllers;        /* mask: have to be enabled for the settings */
+	uint32_t wanted;             /* mask: nice to have (stats), enabled where that is free */
 	struct cg_setting_list settings; /* in the order in which they are written */
 	bool filter_devices;         /* devices holds the whole policy, first match from the end */
 	struct cg_device_list devices;
@@ -182,7 +194,7 @@ static inline void cleanup_cg(struct cg **cg)
 #define auto_cg __attribute__((cleanup(cleanup_cg)))
 
 /*
- * For state.json: v2 one path "/..."; v1 "memory:/...", one for each hierarchy; systemd also
+ * For state.json: v2 one path "/..."; v1 "v1:memory:/...", one for each hierarchy; systemd also
  * "unit:NAME". No cgroup: n == 0. Complete only after cg_attach with the systemd driver.
  */
 struct strv cg_paths(const struct cg *cg, struct arena *a);
