@@ -146,7 +146,7 @@ static int mount_by_fsopen(const struct rootfs_mount *m, int target, const char 
 		if (attr_apply(fd, false, &m->attr, 0) < 0)
 			return err_sys(e, "mount %s: set the options", m->target);
 	}
-	if (m->idmap && mount_idmap(m, fd, e) < 0)
+	if (m->idmap && mount_idmap(m, fd, m->fd, e) < 0)
 		return -e->code;
 	if (attr_apply(fd, false, &none, m->propagation) < 0)
 		return err_sys(e, "mount %s: set the propagation", m->target);

@@ -182,7 +182,8 @@ struct option_result mount_options_parse(struct arena *a, const struct strv *opt
 		const struct option *o = NULL;
 
 		for (size_t k = 0; k < sizeof(table) / sizeof(table[0]) && !o; k++)
-			if (str_eq(table[k].name, options->v[i]))
+			if (table[k].name[0] == options->v[i][0] &&
+			    str_eq(table[k].name, options->v[i]))
 				o = &table[k];
 		if (o)
 			change_mount(m, o, &r);

@@ -143,8 +143,12 @@ static int plan_bind(struct builder *b, const struct oci_mount *in, struct rootf
 	return 0;
 }
 
-static int plan_idmap(const struct oci_mount *in, struct rootfs_mount *m, struct err *e)
+/* Without mappings of its own an id-mapped mount takes those of the container. */
+static int plan_idmap(struct builder *b, const struct oci_mount *in, struct rootfs_mount *m,
+		      struct err *e)
 {
+	bool container = m->idmap && in->uid_mappings.n == 0 && in->gid_mappings.n == 0;
+
 	m->uid_maps = in->uid_mappings.v;
 	m->n_uid_maps = in->uid_mappings.n;
 	m->gid_maps = in->gid_mappings.v;
@@ -152,8 +156,20 @@ static int plan_idmap(const struct oci_mount *in, struct rootfs_mount *m, struct
 	if ((m->n_uid_maps > 0) != (m->n_gid_maps > 0))
 		return err_set(e, EINVAL, "mount %s: uidMappings and gidMappings are needed both",
 			       m->target);
+	if (container) {
+		m->uid_maps = b->o->uid_maps;
+		m->n_uid_maps = b->o->n_uid_maps;
+		m->gid_maps = b->o->gid_maps;
+		m->n_gid_maps = b->o->n_gid_maps;
+	}
+	if (m->idmap && m->n_uid_maps == 0)
+		return err_set(e, EINVAL, "mount %s: idmap needs uidMappings and gidMappings, or a "
+			       "user namespace", m->target);
 	if (m->n_uid_maps > 0)
 		m->idmap = true;
+	if (m->idmap && !b->o->parent_privileged)
+		return err_set(e, EPERM, "mount %s: an id-mapped mount needs root", m->target);
+	b->p->sources_by_parent |= m->idmap;
 	return 0;
 }
 
@@ -188,7 +204,7 @@ static int plan_mount(struct builder *b, const struct oci_mount *in, struct err 
 	}
 	if (is_kernel_fs(m))
 		plan_kernel_fs(b, m);
-	if (plan_idmap(in, m, e) < 0 || check_proc_target(m, e) < 0)
+	if (plan_idmap(b, in, m, e) < 0 || check_proc_target(m, e) < 0)
 		return -e->code;
 	b->p->n_mounts++;
 	return 0;

@@ -103,7 +103,8 @@ struct rootfs_mount {
 	uid_t uid;
 	gid_t gid;
 	bool default_device;         /* of the spec's default set: a wrong node is an error, no mode change */
-	int fd;                      /* the opened source, -1: none; written by rootfs_open_sources only */
+	int fd;                      /* the opened source (bind) or user namespace (id-mapped fs), < 0:
+				      * none; written by rootfs_open_sources only */
 };
 
 struct rootfs_plan {

@@ -92,6 +92,13 @@ static bool is_proc(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
+static int idmap_source(const struct rootfs_mount *m, int fd, struct err *e)
+{
+	auto_close int userns = userns_open(m, e);
+
+	return userns < 0 ? userns : mount_idmap(m, fd, userns, e);
+}
+
 int source_open(const struct rootfs_plan *p, const struct rootfs_mount *m, struct err *e)
 {
 	unsigned flags = OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE |
@@ -108,7 +115,7 @@ int source_open(const struct rootfs_plan *p, const struct rootfs_mount *m, struc
 		return err_set(e, EINVAL, "mount /proc: %s is no proc file system", m->source);
 	if (set_attributes(p, m, fd, e) < 0)
 		return -e->code;
-	if (m->idmap && mount_idmap(m, fd, e) < 0)
+	if (m->idmap && idmap_source(m, fd, e) < 0)
 		return -e->code;
 	return take_fd(&fd);
 }
@@ -162,23 +169,28 @@ static bool is_link(const char *path)
 	return readlink(path, &c, 1) > 0;
 }
 
-static int open_binds(struct rootfs_plan *p, struct err *e)
+static int open_one(struct rootfs_plan *p, struct rootfs_mount *m, struct err *e)
 {
-	for (size_t i = 0; i < p->n_mounts; i++) {
-		struct rootfs_mount *m = &p->mounts[i];
-		int fd;
+	int fd = -1;
 
-		if (m->kind != ROOTFS_BIND)
-			continue;
-		if (m->keep_link && is_link(m->source)) {
-			m->fd = SOURCE_IS_LINK;
-			continue;
-		}
+	e->code = 0;
+	if (m->kind == ROOTFS_FS && m->idmap)
+		fd = userns_open(m, e);
+	else if (m->kind == ROOTFS_BIND && m->keep_link && is_link(m->source))
+		fd = SOURCE_IS_LINK;
+	else if (m->kind == ROOTFS_BIND)
 		fd = source_open(p, m, e);
-		if (fd < 0 && e->code)
-			return fd;
-		m->fd = fd;
-	}
+	if (fd < 0 && e->code)
+		return -e->code;
+	m->fd = fd;
+	return 0;
+}
+
+static int open_mounts(struct rootfs_plan *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n_mounts; i++)
+		if (open_one(p, &p->mounts[i], e) < 0)
+			return -e->code;
 	return 0;
 }
 
@@ -202,7 +214,7 @@ int rootfs_open_sources(struct rootfs_plan *p, struct err *e)
 {
 	if (!p->sources_by_parent && isolate_host_mounts(p, e) < 0)
 		return -e->code;
-	if (open_root(p, e) < 0 || open_binds(p, e) < 0 || open_devices(p, e) < 0)
+	if (open_root(p, e) < 0 || open_mounts(p, e) < 0 || open_devices(p, e) < 0)
 		return -e->code;
 	if (p->masked.n > 0) {
 		p->null_fd = source_device("/dev/null", S_IFCHR, makedev(1, 3), e);

@@ -1,10 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An id-mapped mount takes its maps from a user namespace. A child lives in a new one for as long
+ * as it takes to write the maps and to open it. All this is the parent's work: the maps are
+ * written through /proc/PID of the host's procfs.
+ */
 #include "rootfs/userns.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 
-int mount_idmap(const struct rootfs_mount *m, int fd, struct err *e)
+#include "base/cleanup.h"
+#include "base/procfs.h"
+#include "base/str.h"
+#include "base/sys.h"
+#include "rootfs/internal.h"
+
+static pid_t start_holder(void)
 {
-	(void)fd;
-	return err_set(e, ENOSYS, "mount %s: id-mapped mounts are not supported", m->target);
+	struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static int write_map(int procfs, pid_t pid, const char *file, const struct oci_id_mapping *v,
+		     size_t n, struct err *e)
+{
+	auto_strbuf struct strbuf text = {0};
+	char path[64];
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&text, "%u %u %u\n", v[i].container_id, v[i].host_id, v[i].size);
+	snprintf(path, sizeof(path), "%d/%s", pid, file);
+	return procfs_write(procfs, path, strbuf_str(&text), e);
+}
+
+int userns_open(const struct rootfs_mount *m, struct err *e)
+{
+	auto_close int procfs = procfs_open(e);
+	auto_reap pid_t pid = -1;
+	char path[64];
+	int fd;
+
+	if (procfs < 0)
+		return procfs;
+	pid = start_holder();
+	if (pid < 0)
+		return err_sys(e, "mount %s: make a user namespace for the id map", m->target);
+	if (write_map(procfs, pid, "uid_map", m->uid_maps, m->n_uid_maps, e) < 0 ||
+	    write_map(procfs, pid, "gid_map", m->gid_maps, m->n_gid_maps, e) < 0)
+		return err_wrap(e, "mount %s: id map", m->target);
+	/* A namespace link is a magic link: procfs_openat, which follows none, is not for it. */
+	snprintf(path, sizeof(path), "%d/ns/user", pid);
+	fd = openat(procfs, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? err_sys(e, "mount %s: open the user namespace of the id map", m->target)
+		      : fd;
+}
+
+int mount_idmap(const struct rootfs_mount *m, int fd, int userns, struct err *e)
+{
+	struct mount_attr ma = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)userns};
+	unsigned flags = AT_EMPTY_PATH | (m->idmap_rec ? AT_RECURSIVE : 0);
+	const char *hint = "";
+
+	if (mount_setattr(fd, "", flags, &ma, sizeof(ma)) == 0)
+		return 0;
+	if (errno == EINVAL)
+		hint = " (the file system may not support id-mapped mounts)";
+	else if (errno == EPERM)
+		hint = " (only the owner of the file system may map its ids: root outside of a "
+		       "user namespace)";
+	return err_sys(e, "mount %s: set the id map%s", m->target, hint);
 }

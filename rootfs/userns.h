@@ -7,5 +7,7 @@
 /* m->fd of a bind whose source is a link that is to be copied. */
 enum { SOURCE_IS_LINK = -2 };
 
-/* Shifts the ids of the detached mount fd by the maps of m. */
-int mount_idmap(const struct rootfs_mount *m, int fd, struct err *e);
+/* A user namespace with the maps of m, for mount_setattr: an fd. */
+int userns_open(const struct rootfs_mount *m, struct err *e);
+/* Shifts the ids of the detached mount fd by those of the user namespace. */
+int mount_idmap(const struct rootfs_mount *m, int fd, int userns, struct err *e);
