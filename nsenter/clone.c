@@ -67,8 +67,12 @@ void clone_stack_unmap(const struct clone_stack *s)
 
 bool clone_can_share_vm(void)
 {
+	static int can = -1;
+
 	/* clone3 without arguments is EINVAL where it exists. */
-	return RAW_SYSCALLS && !SANITIZED && raw_call(SYS_clone3, 0, 0) != -ENOSYS;
+	if (can < 0)
+		can = RAW_SYSCALLS && !SANITIZED && raw_call(SYS_clone3, 0, 0) != -ENOSYS;
+	return can;
 }
 
 /* The kernel's struct sigaction, all zero: SIG_DFL, no flags, empty mask (32 bytes everywhere). */

@@ -175,14 +175,11 @@ struct map_job {
 	size_t n;
 };
 
-static int write_one(int fd, const struct map_job *j, struct err *e)
+static int write_text(int fd, const char *text, int len, const struct map_job *j, struct err *e)
 {
-	char buf[MAP_BYTES];
-	int code, len = format_map(j->m, j->n, buf, j->what, e);
+	int code;
 
-	if (len < 0)
-		return len;
-	if (write(fd, buf, (size_t)len) == len)
+	if (write(fd, text, (size_t)len) == len)
 		return 0;
 	code = errno;
 	return err_set(e, code, "write the %s map: %s%s", j->what, err_name(code),
@@ -192,12 +189,13 @@ static int write_one(int fd, const struct map_job *j, struct err *e)
 static int do_map(const struct map_job *j, struct err *e)
 {
 	bool direct = j->how != NS_MAP_HELPER;
+	char path[64], text[MAP_BYTES];
 	auto_close int fd = -1;
-	char path[64];
-	int r = check_map(j->m, j->n, j->what, e);
+	int len = 0, r = check_map(j->m, j->n, j->what, e);
 
-	if (r == 0 && !direct)
-		r = idmap_helper(j->what, j->pid, j->m, j->n, e);
+	if (r == 0)
+		r = direct ? len = format_map(j->m, j->n, text, j->what, e) :
+			     idmap_helper(j->what, j->pid, j->m, j->n, e);
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "%d/%s", j->pid, j->file);
@@ -205,7 +203,7 @@ static int do_map(const struct map_job *j, struct err *e)
 	if (fd < 0)
 		return fd;
 	if (direct) {
-		r = write_one(fd, j, e);
+		r = write_text(fd, text, len, j, e);
 		if (r < 0)
 			return r;
 	}

@@ -41,12 +41,20 @@ struct ns_subid {
 	uint32_t start, count;
 };
 
+struct ns_user {
+	uid_t uid;
+	const char *name; /* NULL = not known */
+};
+
 /*
- * The ranges in file ("/etc/subuid" or "/etc/subgid") for the user uid, by number and by name
- * (name may be NULL). Returns how many there are, at most max into ranges; 0 when there are none or
- * no such file. A line that makes no sense is skipped, as shadow does.
+ * The ranges in file ("/etc/subuid" or "/etc/subgid") for the user, by number and by name. Returns
+ * how many there are, at most max into ranges; 0 when there are none or no such file. A line that
+ * makes no sense is skipped, as shadow does.
  */
-int ns_subid_ranges(const char *file, uid_t uid, const char *name, struct ns_subid *ranges,
-		    size_t max, struct err *e);
+int ns_subids(const char *file, const struct ns_user *u, struct ns_subid *ranges, size_t max,
+	      struct err *e);
+#define ns_subid_ranges(file, uid, name, ranges, max, e) \
+	ns_subids((file), &(struct ns_user){(uid), (name)}, (ranges), (max), (e))
+
 /* The login name of uid from /etc/passwd alone (no NSS) into buf; 1, 0 when there is none. */
 int ns_user_name(uid_t uid, char *buf, size_t size, struct err *e);

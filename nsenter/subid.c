@@ -55,8 +55,13 @@ static bool parse_range(const char *start, const char *count, struct ns_subid *r
 	return true;
 }
 
-int ns_subid_ranges(const char *file, uid_t uid, const char *name, struct ns_subid *ranges,
-		    size_t max, struct err *e)
+static bool is_user(const char *field, const struct ns_user *u, const char *number)
+{
+	return strcmp(field, number) == 0 || (u->name && *u->name && strcmp(field, u->name) == 0);
+}
+
+int ns_subids(const char *file, const struct ns_user *u, struct ns_subid *ranges, size_t max,
+	      struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
 	int r = read_whole(file, &b, e);
@@ -65,15 +70,13 @@ int ns_subid_ranges(const char *file, uid_t uid, const char *name, struct ns_sub
 
 	if (r < 0)
 		return r;
-	snprintf(number, sizeof(number), "%u", uid);
+	snprintf(number, sizeof(number), "%u", u->uid);
 	while (rest && *rest && n < max) {
 		struct ns_subid range;
 
 		if (next_line(&rest, f, 3) < 3)
 			continue;
-		if (strcmp(f[0], number) != 0 && !(name && *name && strcmp(f[0], name) == 0))
-			continue;
-		if (parse_range(f[1], f[2], &range))
+		if (is_user(f[0], u, number) && parse_range(f[1], f[2], &range))
 			ranges[n++] = range;
 	}
 	return (int)n;

@@ -10,11 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/procfs.h"
+#include "base/sys.h"
 #include "nsenter/ns.h"
+#include "nsenter/signals.h"
+#include "tests/unit/test.h"
+
+enum { NOBODYS_UID = 54321 };
 
 const uint64_t ns_types[8] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,    CLONE_NEWNET,
 			      CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_NEWTIME};
@@ -126,4 +133,70 @@ int row_exec(void *ctx, struct err *e)
 
 	execve(b->argv[0], (char *const *)b->argv, env);
 	return err_sys(e, "%s", b->argv[0]);
+}
+
+static const struct step look_rows[] = {
+	{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+	{"id maps", STEP_PARENT, NULL, row_maps, NULL},
+	{"look", STEP_INIT, NULL, row_look, NULL},
+	{"exec", STEP_INIT, NULL, row_exec, NULL},
+};
+const struct step_table with_maps = {look_rows, 4, NULL};
+static const struct step no_maps_rows[] = {
+	{"spawn", STEP_SPAWN, NULL, row_spawn, NULL},
+	{"look", STEP_INIT, NULL, row_look, NULL},
+	{"exec", STEP_INIT, NULL, row_exec, NULL},
+};
+const struct step_table no_maps = {no_maps_rows, 3, NULL};
+
+int box_reap(struct box *b)
+{
+	struct ns_exit x = {.status = -1};
+	struct err e;
+
+	if (b->chan.child.pidfd < 0 || ns_reap(b->chan.child.pidfd, &x, NULL, &e) < 0)
+		return -1;
+	return x.signal ? 128 + x.signal : x.status;
+}
+
+void run_ok(struct box *b)
+{
+	struct err e = {0};
+	int r = steps_run(b->table, b, &b->chan, &e);
+
+	if (r < 0)
+		printf("# %s\n", e.msg);
+	CHECK_INT(r, 0);
+	CHECK_INT(box_reap(b), 0);
+}
+
+void as_nobody(void (*fn)(void))
+{
+	pid_t pid;
+	int status = 0;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		test_failed = 0;
+		if (geteuid() == 0 && (setgid(NOBODYS_UID) < 0 || setuid(NOBODYS_UID) < 0))
+			_exit(2);
+		/* After a change of ids /proc/self belongs to root until the next exec. */
+		if (sys_close_range(3, ~0U, 0) < 0 ||
+		    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+			_exit(3);
+		fn();
+		fflush(stdout);
+		_exit(test_failed);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+bool root(void)
+{
+	if (geteuid() == 0)
+		return true;
+	printf("# skipped: needs root\n");
+	return false;
 }

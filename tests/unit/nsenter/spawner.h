@@ -56,3 +56,15 @@ int row_spawn(void *ctx, struct err *e);
 int row_maps(void *ctx, struct err *e);
 int row_look(void *ctx, struct err *e);
 int row_exec(void *ctx, struct err *e);
+
+/* Tables of those: spawn, (maps,) look, exec. */
+extern const struct step_table no_maps, with_maps;
+
+/* The whole table must work and the program exit 0. */
+void run_ok(struct box *b);
+/* Exit status, 128 + signal, or -1. */
+int box_reap(struct box *b);
+/* Runs fn in a process of its own, as a user that owns nothing. */
+void as_nobody(void (*fn)(void));
+/* Whether the test runs as root; says so when not. */
+bool root(void);
