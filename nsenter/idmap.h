@@ -53,8 +53,6 @@ struct ns_user {
  */
 int ns_subids(const char *file, const struct ns_user *u, struct ns_subid *ranges, size_t max,
 	      struct err *e);
-#define ns_subid_ranges(file, uid, name, ranges, max, e) \
-	ns_subids((file), &(struct ns_user){(uid), (name)}, (ranges), (max), (e))
 
 /* The login name of uid from /etc/passwd alone (no NSS) into buf; 1, 0 when there is none. */
 int ns_user_name(uid_t uid, char *buf, size_t size, struct err *e);

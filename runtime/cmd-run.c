@@ -100,7 +100,7 @@ static int wait_for_end(struct rt_launch *l, int sigfd, struct err *e)
 static int launch_and_wait(struct rt_launch *l, const struct run_options *o, struct err *e)
 {
 	auto_close int sigfd = ns_signals_open(NULL, e);
-	int code, r;
+	int code = 0, r;
 
 	if (sigfd < 0)
 		return sigfd;

@@ -24,15 +24,17 @@ static bool have_capabilities(uint64_t wanted)
 /* An unprivileged caller's subordinate ids: the first range of each, and the helpers. */
 static void find_subids(struct rt_host *h)
 {
-	struct ns_subid u, g;
 	char name[256];
+	struct ns_user user = {.uid = h->euid};
+	struct ns_subid u, g;
 	struct err e = {0};
-	bool named = ns_user_name(h->euid, name, sizeof(name), &e) > 0;
 
 	if (access("/usr/bin/newuidmap", X_OK) < 0 || access("/usr/bin/newgidmap", X_OK) < 0)
 		return;
-	if (ns_subid_ranges("/etc/subuid", h->euid, named ? name : NULL, &u, 1, &e) < 1 ||
-	    ns_subid_ranges("/etc/subgid", h->euid, named ? name : NULL, &g, 1, &e) < 1)
+	if (ns_user_name(h->euid, name, sizeof(name), &e) > 0)
+		user.name = name;
+	if (ns_subids("/etc/subuid", &user, &u, 1, &e) < 1 ||
+	    ns_subids("/etc/subgid", &user, &g, 1, &e) < 1)
 		return;
 	h->subuid = (struct oci_id_mapping){0, u.start, u.count};
 	h->subgid = (struct oci_id_mapping){0, g.start, g.count};

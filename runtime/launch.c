@@ -84,7 +84,7 @@ static int save_state(struct rt_launch *l, struct err *e)
 		spec_time_now(l->created);
 	if (l->pid)
 		rt_state_fill_init(&doc, l->arena, l->host->procfs, l->pid);
-	return rt_state_save(&l->state, &doc, e);
+	return l->pid ? rt_state_publish(&l->state, &doc, e) : rt_state_intend(&l->state, &doc, e);
 }
 
 static bool own_filter(const void *ctx)

@@ -32,7 +32,6 @@ static const struct command commands[] = {
 	{"list", cmd_list, "list the containers"},
 	{"kill", cmd_kill, "send a signal to a container"},
 	{"delete", cmd_delete, "remove a stopped container"},
-	{"sandbox", cmd_sandbox, "run a program from a sandbox spec, print one JSON result"},
 	{"plan", cmd_plan, "print what run would do, as JSON, without doing it"},
 	{"spec", cmd_spec, "print a config.json (or, with --sandbox, a sandbox spec) to begin with"},
 	{"doctor", cmd_doctor, "check every primitive of this machine and name the fixes"},

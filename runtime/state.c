@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A new directory is filled under a temporary name and then renamed, so that an entry with a final
+ * `owner` is the lock, and holds what was about to be made until state.json is there. A new
+ * directory is filled under a temporary name and then renamed, so that an entry with a final
  * name always has its `owner` lock already taken. A sweeper may remove a temporary directory in
  * the moment before its lock is taken; the creator notices (ENOENT) and begins again.
  */
@@ -28,15 +29,34 @@ enum { CREATE_TRIES = 16, STATE_MAX = 1 << 20 };
 
 static const char temp_prefix[] = ".new-";
 
-/* A directory that is ours and closed to others; made when it is missing. */
-static int open_private_dir(const char *path, struct err *e)
+/* mkdir, with one missing parent. */
+static int make_dirs(const char *path, struct err *e)
 {
-	auto_close int fd = -1;
+	auto_free char *parent = strdup(path);
+	char *slash = parent ? strrchr(parent, '/') : NULL;
+
+	if (mkdir(path, 0700) < 0 && errno == ENOENT && slash && slash != parent) {
+		*slash = '\0';
+		if (mkdir(parent, 0755) < 0 && errno != EEXIST)
+			return err_sys(e, "make %s", parent);
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return err_sys(e, "make the state directory %s", path);
+		return 0;
+	}
+	return errno && access(path, F_OK) < 0 ? err_sys(e, "make the state directory %s", path) : 0;
+}
+
+/* A directory that is ours and closed to others; made when it is missing. */
+static int open_root(const char *path, struct err *e)
+{
+	auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_sys(e, "make the state directory %s", path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		if (make_dirs(path, e) < 0)
+			return -e->code;
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
 	if (fd < 0)
 		return err_sys(e, "open the state directory %s", path);
 	if (fstat(fd, &st) < 0)
@@ -77,34 +97,24 @@ int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
 	return 0;
 }
 
-static int open_root(const char *root, struct err *e)
+static void remove_other_files(int dir)
 {
-	auto_free char *parent = strdup(root);
-	char *slash = parent ? strrchr(parent, '/') : NULL;
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
-	if (slash && slash != parent && access(root, F_OK) < 0) { /* one missing parent is made */
-		*slash = '\0';
-		if (mkdir(parent, 0755) < 0 && errno != EEXIST)
-			return err_sys(e, "make %s", parent);
-	}
-	return open_private_dir(root, e);
-}
-
-static void remove_tree(int root, const char *name)
-{
-	auto_close int dir = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d;
-
-	if (dir < 0)
-		return;
-	d = fdopendir(dup(dir));
 	for (struct dirent *de; d && (de = readdir(d));)
-		if (!str_eq(de->d_name, ".") && !str_eq(de->d_name, "..") &&
-		    !str_eq(de->d_name, "owner"))
+		if (!str_eq(de->d_name, ".") && !str_eq(de->d_name, "..") && !str_eq(de->d_name, "owner"))
 			unlinkat(dir, de->d_name, 0);
 	if (d)
 		closedir(d);
-	unlinkat(dir, "owner", 0); /* last: until here a sweeper must be able to see the entry */
+}
+
+/* `owner` goes last: until then a sweeper must be able to see the entry. */
+static void remove_tree(int root, const char *name, int dir)
+{
+	unlinkat(dir, "state.json", 0);
+	if (unlinkat(dir, "owner", 0) == 0 && unlinkat(root, name, AT_REMOVEDIR) == 0)
+		return;
+	remove_other_files(dir);
 	unlinkat(root, name, AT_REMOVEDIR);
 }
 
@@ -132,7 +142,7 @@ static int try_create(int root, const char *id, bool owned, struct rt_state *ret
 	if (renameat2(root, tmp, root, id, RENAME_NOREPLACE) < 0) {
 		int code = errno;
 
-		remove_tree(root, tmp);
+		remove_tree(root, tmp, dir);
 		return -code;
 	}
 	ret->dir = take_fd(&dir);
@@ -159,13 +169,42 @@ int rt_state_create(const char *root, const char *id, bool owned, struct rt_stat
 	return 0;
 }
 
+static void to_json(const struct spec_state *doc, struct strbuf *b)
+{
+	struct json_writer w;
+
+	json_writer_init(&w, b, false);
+	spec_state_write(&w, doc);
+}
+
+int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e)
+{
+	auto_strbuf struct strbuf b = {0};
+	int r;
+
+	to_json(doc, &b);
+	r = io_write_all(s->lock, b.p, b.len);
+	return r < 0 ? err_set(e, -r, "write the state of container %s: %s", s->id, err_name(-r)) : 0;
+}
+
+int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, struct err *e)
+{
+	auto_close int fd = openat(s->dir, "state.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	auto_strbuf struct strbuf b = {0};
+	int r;
+
+	if (fd < 0)
+		return err_sys(e, "create the state of container %s", s->id);
+	to_json(doc, &b);
+	r = io_write_all(fd, b.p, b.len);
+	return r < 0 ? err_set(e, -r, "write the state of container %s: %s", s->id, err_name(-r)) : 0;
+}
+
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
-	struct json_writer w;
 
-	json_writer_init(&w, &b, false);
-	spec_state_write(&w, doc);
+	to_json(doc, &b);
 	return io_replace_file(s->dir, "state.json", b.p, b.len, 0600, e);
 }
 
@@ -211,6 +250,8 @@ int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state *
 	auto_strbuf struct strbuf b = {0};
 	int r = io_read_file(s->dir, "state.json", STATE_MAX, &b, e);
 
+	if (r == -ENOENT || (r == 0 && b.len == 0)) /* not published yet */
+		r = io_read_file(s->dir, "owner", STATE_MAX, &b, e);
 	if (r < 0)
 		return err_wrap(e, "the state of container %s", s->id);
 	r = spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
@@ -227,8 +268,18 @@ void rt_state_close(struct rt_state *s)
 void rt_state_remove(struct rt_state *s)
 {
 	if (s->root >= 0)
-		remove_tree(s->root, s->id);
+		remove_tree(s->root, s->id, s->dir);
 	rt_state_close(s);
+}
+
+/* One at a time: of the hierarchies of v1 some may not have been reached. */
+static int destroy_cgroup(char *path, struct err *e)
+{
+	struct strv one = {(char *[]){path, NULL}, 1};
+	auto_cg struct cg *cg = NULL;
+	int r = cg_open(&one, &cg, e);
+
+	return r == -ENOENT ? 0 : r < 0 ? r : cg_destroy(cg, e);
 }
 
 /* The lock is ours, so the owner is dead: ends what it left, unless that is a container which is
@@ -239,7 +290,6 @@ static void sweep_dead(int root, const char *name)
 			     .lock = -1, .root = -1, .id = name};
 	auto_arena struct arena *a = arena_new();
 	struct spec_state *doc = NULL;
-	struct cg *cg = NULL;
 	struct err e = {0};
 	int r = 0;
 
@@ -249,15 +299,12 @@ static void sweep_dead(int root, const char *name)
 		rt_state_close(&s);
 		return;
 	}
-	if (doc && doc->cgroup)
-		r = cg_open(&doc->cgroup->paths, &cg, &e);
-	if (r == 0 && cg)
-		r = cg_destroy(cg, &e);
-	cg_close(cg);
-	if (r < 0 && r != -ENOENT) /* kept: the next command tries again */
+	for (size_t i = 0; r == 0 && doc && doc->cgroup && i < doc->cgroup->paths.n; i++)
+		r = destroy_cgroup(doc->cgroup->paths.v[i], &e);
+	if (r < 0) /* kept: the next command tries again */
 		log_warning("sweep %s, left by a killed brig: %s", name, e.msg);
 	else
-		remove_tree(root, name);
+		remove_tree(root, name, s.dir);
 	rt_state_close(&s);
 }
 

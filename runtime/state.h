@@ -23,6 +23,10 @@ int rt_state_default_root(struct arena *a, const char **ret, struct err *e);
  * long as we live, and the next command ends the container when we die. id must be valid. */
 int rt_state_create(const char *root, const char *id, bool owned, struct rt_state *ret,
 		    struct err *e);
+/* Before anything is made on the host, the paths of what will be: for the sweep. */
+int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e);
+/* The first state.json; and any later one (replaced by rename). */
+int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, struct err *e);
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e);
 /* init_pid, init_start_time and boot_id: what tells INIT from a later process with the same pid. */
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid);
