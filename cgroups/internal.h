@@ -32,6 +32,7 @@ struct cg {
 	const struct cg_ops *ops; /* NULL: no cgroup at all */
 	struct cg_dir dirs[CG_CONTROLLERS];
 	size_t n;
+	bool unfiltered; /* made by us a moment ago: there is no device program to replace */
 	int cpu_stat; /* kept open for cg_cpu_usec; -1 until then */
 	const struct cg_plan *deferred; /* systemd driver before cg_attach; borrowed */
 	char *bus;  /* systemd driver: the socket to talk to */

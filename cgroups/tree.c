@@ -86,7 +86,10 @@ static int step_into(const struct cg_mkdir *m, int parent, const char *name)
 	return fd;
 }
 
-/* Opens the parent of m->path, making what is missing. The fd or -errno. */
+/*
+ * Opens the parent of m->path, making what is missing. The fd or -errno. Paths here have passed
+ * cg_path_is_clean, so they are shorter than PATH_MAX.
+ */
 static int make_parents(const struct cg_mkdir *m, const char *parent_path)
 {
 	char copy[PATH_MAX];
@@ -95,8 +98,7 @@ static int make_parents(const struct cg_mkdir *m, const char *parent_path)
 
 	if (fd < 0)
 		return -errno;
-	strncpy(copy, parent_path, sizeof(copy) - 1);
-	copy[sizeof(copy) - 1] = '\0';
+	memcpy(copy, parent_path, strlen(parent_path) + 1);
 	for (char *c = strtok_r(copy, "/", &save); c; c = strtok_r(NULL, "/", &save)) {
 		int next = step_into(m, fd, c);
 
@@ -162,8 +164,7 @@ static void remove_parents(int root, const char *path)
 	char up[PATH_MAX];
 	char *slash;
 
-	strncpy(up, path, sizeof(up) - 1);
-	up[sizeof(up) - 1] = '\0';
+	memcpy(up, path, strlen(path) + 1);
 	while ((slash = strrchr(up, '/')) && slash != up) {
 		auto_close int fd = -1;
 		char v;

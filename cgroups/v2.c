@@ -316,6 +316,7 @@ int cg_create_v2(const struct cg_host *h, const struct cg_plan *p, struct cg *cg
 	fresh = make_dir(cg, p, e);
 	if (fresh < 0)
 		return fresh;
+	cg->unfiltered = fresh;
 	r = settle(cg, h, p, e);
 	if (r == 0 && p->delegate)
 		r = give_away(cg, p->owner_uid, e);
@@ -367,7 +368,10 @@ static int v2_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 
 static int v2_devices(struct cg *cg, const struct cg_plan *p, struct err *e)
 {
-	return cg_bpf_apply(cg->dirs[0].fd, &p->devices, true, e);
+	bool replace = !cg->unfiltered;
+
+	cg->unfiltered = false;
+	return cg_bpf_apply(cg->dirs[0].fd, &p->devices, replace, e);
 }
 
 /* ---- kill, freeze, destroy ---- */

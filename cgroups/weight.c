@@ -10,23 +10,23 @@
 #include "cgroups/internal.h"
 
 /* Fractional bits of our fixed point numbers. */
-#define FRAC 32
+#define FRAC 40
 #define ONE (INT64_C(1) << FRAC)
-/* log2(10) * 2^32, rounded. */
-#define LOG2_10 INT64_C(14267572527)
+/* log2(10) * 2^40, rounded. */
+#define LOG2_10 INT64_C(3652498566964)
 /* Larger than our rounding errors, smaller than the distance of any result to an integer. */
-#define SLACK (ONE >> 24)
+#define SLACK (ONE >> 34)
 
 /* log2(v) by repeated squaring: each squaring of the mantissa in [1, 2) gives one more bit. */
 static int64_t fixed_log2(uint64_t v)
 {
 	int whole = 63 - __builtin_clzll(v);
-	uint64_t m = v << (62 - whole) >> 31; /* mantissa in [2^31, 2^32) */
+	unsigned __int128 m = (unsigned __int128)v << (62 - whole); /* [2^62, 2^63) */
 	int64_t r = (int64_t)whole << FRAC;
 
 	for (int bit = FRAC - 1; bit >= 0; bit--) {
-		m = m * m >> 31;
-		if (m >> 32) {
+		m = m * m >> 62;
+		if (m >> 63) {
 			r |= INT64_C(1) << bit;
 			m >>= 1;
 		}
