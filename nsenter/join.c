@@ -58,7 +58,7 @@ static int by_number(const void *a, const void *b)
 /* Closes all but 0-2, what is joined or kept, and the report. */
 static int close_foreign(const struct stage1 *st, struct err *e)
 {
-	int keep[MAX_JOINS + MAX_KEEP + 1];
+	int keep[MAX_JOINS + MAX_KEEP + 2];
 	unsigned from = 3;
 	size_t n = 0;
 
@@ -67,6 +67,7 @@ static int close_foreign(const struct stage1 *st, struct err *e)
 	for (size_t i = 0; i < st->s->n_keep_fds; i++)
 		keep[n++] = st->s->keep_fds[i];
 	keep[n++] = st->report;
+	keep[n++] = st->s->channel_fd;
 	qsort(keep, n, sizeof(keep[0]), by_number);
 	for (size_t i = 0; i < n; i++) {
 		unsigned fd = (unsigned)keep[i];

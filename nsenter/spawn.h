@@ -39,6 +39,7 @@ struct ns_spawn {
 	size_t n_joins;
 	int cgroup_fd; /* directory of a cgroup2 for CLONE_INTO_CGROUP, or -1 */
 	bool share_vm; /* a wish: see ns_shares_vm */
+	int channel_fd; /* set by steps_open; kept like keep_fds; 0 = none */
 	const int *keep_fds; /* what INIT needs beyond 0-2; everything else is closed when joining */
 	size_t n_keep_fds;
 	void (*main)(void *arg);
@@ -62,8 +63,8 @@ bool ns_shares_vm(const struct ns_spawn *s);
 
 /*
  * Makes INIT. Errors name what is missing (see ns_userns_hint for user namespaces) or which
- * namespace could not be joined and why. On failure no process is left. *ret_child is set before
- * INIT can run only in memory that it does not share.
+ * namespace could not be joined and why. On failure no process is left. INIT may run
+ * before *ret_child is set and must not look there.
  */
 int ns_spawn(const struct ns_spawn *s, struct ns_child *ret_child, struct err *e);
 

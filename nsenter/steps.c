@@ -123,7 +123,7 @@ static size_t batch_last(const struct step_table *t, const void *ctx, const stru
 
 /* --- the channel --- */
 
-int steps_open(struct step_channel *c, const struct ns_spawn *s, struct err *e)
+int steps_open(struct step_channel *c, struct ns_spawn *s, struct err *e)
 {
 	struct step_channel new = STEP_CHANNEL_NONE;
 	int p[2];
@@ -149,12 +149,15 @@ int steps_open(struct step_channel *c, const struct ns_spawn *s, struct err *e)
 	}
 	if (c->at)
 		*c->at = NO_ROW;
+	s->channel_fd = c->init;
 	return 0;
 }
 
 void steps_close(struct step_channel *c)
 {
-	if (c->parent >= 0)
+	bool stays = c->released && c->child.stack;
+
+	if (c->parent >= 0 && !stays)
 		raw_close(c->parent);
 	if (c->init >= 0 && !c->init_closed)
 		raw_close(c->init);
@@ -162,7 +165,9 @@ void steps_close(struct step_channel *c)
 		munmap((void *)c->at, sizeof(*c->at));
 	if (c->child.pidfd >= 0)
 		raw_close(c->child.pidfd);
-	*c = (struct step_channel)STEP_CHANNEL_NONE;
+	c->child.pidfd = -1;
+	if (!stays) /* else INIT still reads it */
+		*c = (struct step_channel)STEP_CHANNEL_NONE;
 }
 
 static long send_message(int fd, const void *m, size_t n)
@@ -359,6 +364,7 @@ static int release(struct driver *d, size_t row, struct err *e)
 			       d->t->rows[row].name);
 	if (send_message(d->c->parent, &o, sizeof(o)) < 0)
 		return init_died(d, row, row, e);
+	d->c->released = true;
 	return 0;
 }
 

@@ -64,13 +64,16 @@ struct step_channel {
 	uint32_t at_here;
 	bool init_closed; /* the parent's copy of `init` is closed (its number stays for INIT) */
 	bool at_mapped;
+	bool released; /* INIT has been told to go on alone */
 };
 
 #define STEP_CHANNEL_NONE {.parent = -1, .init = -1, .child = NS_CHILD_NONE}
 
-/* Makes the pair for this spawn (which decides how INIT reports where it is). */
-int steps_open(struct step_channel *c, const struct ns_spawn *s, struct err *e);
-/* Closes what is open. INIT is left alone; the pidfd is closed unless taken (take_fd). */
+/* Makes the pair for this spawn, which decides how INIT reports where it is, and notes INIT's end in
+ * s->channel_fd. */
+int steps_open(struct step_channel *c, struct ns_spawn *s, struct err *e);
+/* Closes what is open. INIT is left alone; the pidfd is closed unless taken (take_fd). The end that a
+ * released INIT waits for is left to our exit when it shares our memory. */
 void steps_close(struct step_channel *c);
 
 /*
@@ -81,8 +84,8 @@ void steps_close(struct step_channel *c);
  * PARENT rows may follow the exec (post-start work). A table without SPAWN and INIT rows is fine.
  *
  * STEP_ALONE rows come last. When all else is done, INIT is released and steps_run returns; INIT
- * then waits until the parent's end of the channel is closed, which must be by the parent's exit
- * when memory is shared, and runs them. If the parent dies before the release, INIT exits.
+ * then waits until the parent's end of the channel is closed, by steps_close or, when memory is
+ * shared, only by the parent's exit (until then context and channel must stay), and runs them. If the parent dies before the release, INIT exits.
  */
 int steps_run(const struct step_table *t, void *ctx, struct step_channel *c, struct err *e);
 

@@ -89,8 +89,6 @@ static void join_types(uint64_t types)
 		CHECK_INT(ns_write_maps(b.procfs, pid, &maps, NS_MAP_DIRECT, &e), 0);
 	b.spawn.joins = j;
 	b.spawn.n_joins = open_joins(pid, types, j);
-	b.spawn.keep_fds = &b.chan.init;
-	b.spawn.n_keep_fds = 1;
 	CHECK(!ns_shares_vm(&b.spawn));
 	run_ok(&b);
 	for (int i = 0; i < 8; i++) {
@@ -137,8 +135,6 @@ static void join_own(void)
 	CHECK_INT(ns_write_maps(b.procfs, pid, &maps, NS_MAP_SELF, &e), 0);
 	b.spawn.joins = j;
 	b.spawn.n_joins = open_joins(pid, ALL_NS, j);
-	b.spawn.keep_fds = &b.chan.init;
-	b.spawn.n_keep_fds = 1;
 	run_ok(&b);
 	CHECK_INT(b.seen->uid, 0);
 	close_joins(j, b.spawn.n_joins);
@@ -178,8 +174,6 @@ static void join_and_make(void)
 	b.maps = (struct ns_idmaps){&map, 1, &map, 1};
 	b.spawn.joins = j;
 	b.spawn.n_joins = open_joins(pid, CLONE_NEWNET, j);
-	b.spawn.keep_fds = &b.chan.init;
-	b.spawn.n_keep_fds = 1;
 	run_ok(&b);
 	CHECK_INT(b.seen->pid, 1);
 	CHECK(b.seen->ns[3] == ns_inode(pid, CLONE_NEWNET));
@@ -202,8 +196,6 @@ static void join_by_pidfd(void)
 	box_init(&b, &no_maps, 0, true);
 	b.spawn.joins = &j;
 	b.spawn.n_joins = 1;
-	b.spawn.keep_fds = &b.chan.init;
-	b.spawn.n_keep_fds = 1;
 	run_ok(&b);
 	for (int i = 0; i < 8; i++)
 		CHECK_INT(b.seen->ns[i], ns_inode(types & ns_types[i] ? pid : 0, ns_types[i]));

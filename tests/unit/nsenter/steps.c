@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -339,6 +340,40 @@ static void alone(void)
 	}
 }
 
+/* With shared memory INIT must not go on before the other side has exited, not just closed. */
+static void alone_shared(void)
+{
+	static const struct step rows[] = {
+		{"spawn", STEP_SPAWN, NULL, row2, NULL},
+		{"start", STEP_ALONE, NULL, alone_row, NULL},
+		{"exec", STEP_ALONE, NULL, row_exec, NULL},
+	};
+	static const struct step_table t = {rows, 3, NULL};
+	static struct box b;
+	struct seen *seen;
+	struct err e;
+	int status;
+	pid_t parent;
+
+	box_init(&b, &t, 0, true);
+	seen = b.seen;
+	CHECK_INT(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	parent = fork();
+	if (parent == 0) {
+		int r = steps_run(&t, &b, &b.chan, &e);
+
+		steps_close(&b.chan);
+		usleep(50000);
+		_exit(r == 0 && seen->n_trail == 1 ? 0 : 1);
+	}
+	CHECK(waitpid(parent, &status, 0) == parent);
+	CHECK_INT(status, 0);
+	CHECK(waitpid(-1, &status, 0) > 0);
+	CHECK_INT(status, 0);
+	CHECK_INT(seen->n_trail, 2);
+	box_free(&b);
+}
+
 static void no_init_at_all(void)
 {
 	static const struct step rows[] = {PARENT(0), PARENT(1)};
@@ -376,4 +411,5 @@ static void trace(void)
 }
 
 TEST_MAIN(TEST(order), TEST(failures), TEST(deaths), TEST(exec_fails), TEST(ends_of_file),
-	  TEST(refusals), TEST(parent_gone), TEST(alone), TEST(no_init_at_all), TEST(trace))
+	  TEST(refusals), TEST(parent_gone), TEST(alone),
+	  TEST(alone_shared), TEST(no_init_at_all), TEST(trace))
