@@ -24,7 +24,6 @@ static const char *const proc_files[] = {
 struct builder {
 	struct arena *a;
 	const struct oci_spec *s;
-	const char *bundle;
 	const struct rootfs_options *o;
 	struct rootfs_plan *p;
 };
@@ -132,7 +131,7 @@ static int plan_bind(struct builder *b, const struct oci_mount *in, struct rootf
 	if (!in->source || !*in->source)
 		return err_set(e, EINVAL, "mount %s: a bind needs a source", m->target);
 	m->source = *in->source == '/' ? in->source
-				       : arena_printf(b->a, "%s/%s", b->bundle, in->source);
+				       : arena_printf(b->a, "%s/%s", b->o->bundle, in->source);
 	m->fstype = NULL;
 	m->data = NULL; /* a bind has no data of its own */
 	m->sb_flags = 0;
@@ -261,7 +260,7 @@ static int plan_root(struct builder *b, struct err *e)
 	if (!root || !root->path || !*root->path)
 		return err_set(e, EINVAL, "root.path is missing");
 	b->p->root = *root->path == '/' ? root->path
-					: arena_printf(b->a, "%s/%s", b->bundle, root->path);
+					: arena_printf(b->a, "%s/%s", b->o->bundle, root->path);
 	return 0;
 }
 
@@ -281,10 +280,10 @@ static void plan_label(struct builder *b)
 	}
 }
 
-int rootfs_plan(struct arena *a, const struct oci_spec *s, const char *bundle,
-		const struct rootfs_options *o, struct rootfs_plan **ret, struct err *e)
+int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_options *o,
+		struct rootfs_plan **ret, struct err *e)
 {
-	struct builder b = {a, s, bundle, o, arena_new_of(a, struct rootfs_plan)};
+	struct builder b = {a, s, o, arena_new_of(a, struct rootfs_plan)};
 	struct rootfs_plan *p = b.p;
 
 	p->root_fd = p->null_fd = p->new_root = -1;

@@ -37,6 +37,7 @@ struct rootfs_cgroup_v1 { const char *name, *dir; };
 
 /* What the plan depends on besides the spec; all of it is known before anything is made. */
 struct rootfs_options {
+	const char *bundle; /* absolute: relative paths of the spec start there */
 	/* New namespaces; without them a kernel file system may not be mounted, see mount.c. */
 	bool user_ns, pid_ns, net_ns, ipc_ns, cgroup_ns;
 	bool parent_privileged; /* CAP_SYS_ADMIN over the mount namespace that INIT's is copied from */
@@ -127,8 +128,8 @@ struct rootfs_plan {
 
 /* ---- pure ---- */
 
-int rootfs_plan(struct arena *a, const struct oci_spec *s, const char *bundle,
-		const struct rootfs_options *o, struct rootfs_plan **ret, struct err *e);
+int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_options *o,
+		struct rootfs_plan **ret, struct err *e);
 /*
  * The entries of the built-in `host` rootfs (without /proc, /dev, /tmp...: those come from the
  * spec's mounts): /usr and the links into it, and the few files of /etc that a program needs.

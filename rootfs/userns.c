@@ -30,15 +30,15 @@ static pid_t start_holder(void)
 		pause();
 }
 
-static int write_map(int procfs, pid_t pid, const char *file, const struct oci_id_mapping *v,
-		     size_t n, struct err *e)
+struct id_map { const struct oci_id_mapping *v; size_t n; };
+
+static int write_map(int procfs, const char *path, struct id_map map, struct err *e)
 {
 	auto_strbuf struct strbuf text = {0};
-	char path[64];
 
-	for (size_t i = 0; i < n; i++)
-		strbuf_printf(&text, "%u %u %u\n", v[i].container_id, v[i].host_id, v[i].size);
-	snprintf(path, sizeof(path), "%d/%s", pid, file);
+	for (size_t i = 0; i < map.n; i++)
+		strbuf_printf(&text, "%u %u %u\n", map.v[i].container_id, map.v[i].host_id,
+			      map.v[i].size);
 	return procfs_write(procfs, path, strbuf_str(&text), e);
 }
 
@@ -46,7 +46,7 @@ int userns_open(const struct rootfs_mount *m, struct err *e)
 {
 	auto_close int procfs = procfs_open(e);
 	auto_reap pid_t pid = -1;
-	char path[64];
+	char uid_map[32], gid_map[32], ns[32];
 	int fd;
 
 	if (procfs < 0)
@@ -54,12 +54,14 @@ int userns_open(const struct rootfs_mount *m, struct err *e)
 	pid = start_holder();
 	if (pid < 0)
 		return err_sys(e, "mount %s: make a user namespace for the id map", m->target);
-	if (write_map(procfs, pid, "uid_map", m->uid_maps, m->n_uid_maps, e) < 0 ||
-	    write_map(procfs, pid, "gid_map", m->gid_maps, m->n_gid_maps, e) < 0)
+	snprintf(uid_map, sizeof(uid_map), "%d/uid_map", pid);
+	snprintf(gid_map, sizeof(gid_map), "%d/gid_map", pid);
+	snprintf(ns, sizeof(ns), "%d/ns/user", pid);
+	if (write_map(procfs, uid_map, (struct id_map){m->uid_maps, m->n_uid_maps}, e) < 0 ||
+	    write_map(procfs, gid_map, (struct id_map){m->gid_maps, m->n_gid_maps}, e) < 0)
 		return err_wrap(e, "mount %s: id map", m->target);
 	/* A namespace link is a magic link: procfs_openat, which follows none, is not for it. */
-	snprintf(path, sizeof(path), "%d/ns/user", pid);
-	fd = openat(procfs, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(procfs, ns, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_sys(e, "mount %s: open the user namespace of the id map", m->target)
 		      : fd;
 }

@@ -245,7 +245,8 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 	};
 
 	plan_cgroup_dirs(a, p, h, &ro);
-	return rootfs_plan(a, p->spec, o->bundle, &ro, &p->rootfs, e);
+	ro.bundle = o->bundle;
+	return rootfs_plan(a, p->spec, &ro, &p->rootfs, e);
 }
 
 static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/rootfs/box.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -59,7 +60,7 @@ void box_init(struct box *b, enum box_mode mode)
 	b->spec.linux_->masked_paths.v = arena_array(b->a, MAX_ENTRIES, sizeof(char *));
 	b->spec.linux_->readonly_paths.v = arena_array(b->a, MAX_ENTRIES, sizeof(char *));
 	b->options = (struct rootfs_options){
-		.user_ns = mode != BOX_ROOT, .pid_ns = true, .net_ns = true, .ipc_ns = true,
+		.bundle = b->dir, .user_ns = mode != BOX_ROOT, .pid_ns = true, .net_ns = true, .ipc_ns = true,
 		.cgroup_ns = true, .parent_privileged = mode != BOX_USER,
 	};
 	if (mode != BOX_ROOT) {
@@ -293,7 +294,7 @@ void box_own(struct box *b)
 	unsigned id = b->mode == BOX_USER ? TEST_UID : RANGE_BASE;
 	pid_t pid;
 
-	if (b->mode == BOX_ROOT || b->owned)
+	if (b->mode == BOX_ROOT || b->owned || !exists(b->rootfs))
 		return;
 	b->owned = true;
 	snprintf(cmd, sizeof(cmd), "%u:%u", id, id);
@@ -314,7 +315,7 @@ int box_run_with(struct box *b, void (*before)(struct box *b), void (*inside)(st
 
 	memset(&b->err, 0, sizeof(b->err));
 	b->failed_step = "plan";
-	if (rootfs_plan(b->a, &b->spec, b->dir, &b->options, &b->plan, &b->err) < 0)
+	if (rootfs_plan(b->a, &b->spec, &b->options, &b->plan, &b->err) < 0)
 		return 2;
 	box_own(b);
 	fflush(stdout);
@@ -376,4 +377,40 @@ const char *mount_options_of(const char *path)
 	if (f)
 		fclose(f);
 	return found;
+}
+
+void put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	close(fd);
+}
+
+unsigned long long fingerprint(const char *dir)
+{
+	unsigned long long sum = 0;
+	struct dirent *d;
+	DIR *h = opendir(dir);
+
+	while (h && (d = readdir(h))) {
+		struct stat st;
+		unsigned long long one = 5381;
+
+		if (strcmp(d->d_name, "..") == 0 ||
+		    fstatat(dirfd(h), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		for (const char *s = d->d_name; *s; s++)
+			one = one * 33 + (unsigned char)*s;
+		one = one * 33 + st.st_mode;
+		one = one * 33 + st.st_uid;
+		one = one * 33 + (unsigned long long)st.st_size;
+		one = one * 33 + (unsigned long long)st.st_ctim.tv_sec;
+		one = one * 33 + (unsigned long long)st.st_ctim.tv_nsec;
+		sum += one;
+	}
+	if (h)
+		closedir(h);
+	return sum;
 }

@@ -61,6 +61,9 @@ int box_run_with(struct box *b, void (*before)(struct box *b), void (*inside)(st
 void box_own(struct box *b);
 
 /* Helpers for checks. */
+void put_file(const char *path, const char *text);
+/* Names, modes, owners, sizes and change times of a directory as one number. */
+unsigned long long fingerprint(const char *dir);
 bool exists(const char *path);
 bool is_type(const char *path, unsigned mode_type);
 /* errno of opening for writing (with O_CREAT), 0 when it went well. */

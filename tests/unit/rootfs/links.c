@@ -6,7 +6,6 @@
  */
 #include "tests/unit/test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -17,42 +16,6 @@
 #include "tests/unit/rootfs/box.h"
 
 BOX_TEST_STATE
-
-static void put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	close(fd);
-}
-
-/* Names, modes, owners, sizes and change times of a directory as one number. */
-static unsigned long long fingerprint(const char *dir)
-{
-	unsigned long long sum = 0;
-	struct dirent *d;
-	DIR *h = opendir(dir);
-
-	while (h && (d = readdir(h))) {
-		struct stat st;
-		unsigned long long one = 5381;
-
-		if (strcmp(d->d_name, "..") == 0 ||
-		    fstatat(dirfd(h), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		for (const char *s = d->d_name; *s; s++)
-			one = one * 33 + (unsigned char)*s;
-		one = one * 33 + st.st_mode;
-		one = one * 33 + st.st_uid;
-		one = one * 33 + (unsigned long long)st.st_size;
-		one = one * 33 + (unsigned long long)st.st_ctim.tv_sec;
-		one = one * 33 + (unsigned long long)st.st_ctim.tv_nsec;
-		sum += one;
-	}
-	if (h)
-		closedir(h);
-	return sum;
-}
 
 struct scenario {
 	const char *name;
