@@ -88,9 +88,11 @@ static enum verdict check_kernel(struct doctor *d)
 	return major > 5 || (major == 5 && minor >= 14) ? OK : MISSING;
 }
 
+/* in_child makes the namespace itself for a caller without privileges; a second one inside of it
+ * would need mapped ids. */
 static int try_userns(void)
 {
-	return unshare(CLONE_NEWUSER) < 0 ? errno : 0;
+	return geteuid() == 0 && unshare(CLONE_NEWUSER) < 0 ? errno : 0;
 }
 
 static enum verdict check_userns(struct doctor *d)
@@ -258,7 +260,7 @@ static enum verdict controller(struct doctor *d, enum cg_controller c, const cha
 
 	for (size_t i = 0; i < h->v1_n; i++)
 		all |= h->v1[i].controllers;
-	if (all & CG_BIT(c))
+	if (h->kind != CG_NONE && h->writable && all & CG_BIT(c))
 		return OK;
 	SAY(d, "%s cannot be enforced", limits);
 	return MISSING;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,20 @@ static int make_root(void)
 	return open("root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	(void)st;
+	(void)type;
+	(void)f;
+	return remove(path);
+}
+
+static void remove_root(void)
+{
+	CHECK(chdir("/") == 0);
+	nftw(outside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static void targets_are_made_inside_only(void)
 {
 	auto_close int root = make_root(), fd = -1;
@@ -40,6 +55,7 @@ static void targets_are_made_inside_only(void)
 	fd = path_make_in_root(root, "/a/f", PATH_FILE, &e);
 	CHECK(fd >= 0);
 	CHECK(stat("root/a/f", &st) == 0 && S_ISREG(st.st_mode));
+	remove_root();
 }
 
 static void links_do_not_lead_out(void)
@@ -60,6 +76,7 @@ static void links_do_not_lead_out(void)
 		close(fd);
 	CHECK(stat("secret/x", &st) < 0 && stat("secret/y", &st) < 0);
 	CHECK(stat("secret/z", &st) < 0);
+	remove_root();
 }
 
 static void a_dangling_link_is_an_error(void)
@@ -70,6 +87,7 @@ static void a_dangling_link_is_an_error(void)
 	CHECK(path_make_in_root(root, "dangling/x", PATH_DIR, &e) < 0);
 	CHECK(e.msg[0]);
 	CHECK(path_make_in_root(root, "missing/../../x", PATH_DIR, &e) < 0);
+	remove_root();
 }
 
 static void paths_are_cleaned(void)
