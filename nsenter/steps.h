@@ -85,7 +85,8 @@ void steps_close(struct step_channel *c);
  *
  * STEP_ALONE rows come last. When all else is done, INIT is released and steps_run returns; INIT
  * then waits until the parent's end of the channel is closed, by steps_close or, when memory is
- * shared, only by the parent's exit (until then context and channel must stay), and runs them. If the parent dies before the release, INIT exits.
+ * shared, only by the parent's exit (until then context and channel must stay), and runs them. If
+ * the parent dies before the release, INIT exits.
  */
 int steps_run(const struct step_table *t, void *ctx, struct step_channel *c, struct err *e);
 
