@@ -31,7 +31,7 @@ enum { CHUNK = 64 * 1024 };
 #define NS_PER_SEC 1000000000ull
 #define CPU_CHECK_MIN 1000000ull /* ns; readings are not closer than that */
 
-enum { WATCH_PIDFD, WATCH_OUT, WATCH_ERR, WATCH_IN, WATCH_SIGNAL, WATCH_N };
+enum { WATCH_PIDFD, WATCH_OUT, WATCH_ERR, WATCH_IN, WATCH_SIGNAL, WATCH_READER, WATCH_N };
 
 struct watch {
 	const struct supervise_input *in;
@@ -185,6 +185,7 @@ static int set_up(struct watch *w, struct err *e)
 	w->fds[WATCH_ERR] = (struct pollfd){.fd = in->err_fd, .events = POLLIN};
 	w->fds[WATCH_IN] = (struct pollfd){.fd = in->in_fd, .events = POLLOUT};
 	w->fds[WATCH_SIGNAL] = (struct pollfd){.fd = in->sigfd, .events = POLLIN};
+	w->fds[WATCH_READER] = (struct pollfd){.fd = in->reader_fd};
 	feed_input(w);
 	return 0;
 }
@@ -223,6 +224,10 @@ static int loop(struct watch *w, struct err *e)
 			feed_input(w);
 		if (w->fds[WATCH_SIGNAL].revents)
 			handle_signals(w);
+		if (w->fds[WATCH_READER].revents) {
+			w->fds[WATCH_READER].fd = -1;
+			kill_all(w, SUPERVISE_STOPPED);
+		}
 		if (w->fds[WATCH_PIDFD].revents)
 			break;
 		if (now >= w->wall_deadline)

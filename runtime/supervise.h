@@ -25,6 +25,8 @@ struct supervise_input {
 	int pidfd;            /* INIT, a child of ours; not closed */
 	int status_fd;        /* from the tiny init; -1: INIT itself is the payload; not closed */
 	int sigfd;            /* ns_signals_open(): SIGTERM and its like end the payload; -1 = none */
+	int reader_fd;        /* a pipe's write end of whoever waits for the result: when its reader is
+			       * gone, the payload is ended; -1 = none, other kinds of files never hang up */
 
 	uint64_t wall_ns, cpu_ns; /* 0 = no limit */
 	uint64_t cpus_milli;      /* thousandths of a CPU that the payload gets at most; > 0 */
@@ -40,7 +42,7 @@ enum supervise_end {
 	SUPERVISE_WALL_TIME,
 	SUPERVISE_CPU_TIME,
 	SUPERVISE_OUTPUT,
-	SUPERVISE_STOPPED,   /* we got `stop_signal` */
+	SUPERVISE_STOPPED,   /* we got `stop_signal`; 0: nobody waits for the result any more */
 };
 
 struct supervise_stream {

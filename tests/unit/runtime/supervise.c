@@ -49,7 +49,7 @@ static void job_start(struct job *j, void (*payload)(void))
 	close(out[1]);
 	close(err[1]);
 	j->in = (struct supervise_input){
-		.out_fd = out[0], .err_fd = err[0], .in_fd = in[1], .sigfd = -1, .status_fd = -1,
+		.out_fd = out[0], .err_fd = err[0], .in_fd = in[1], .sigfd = -1, .status_fd = -1, .reader_fd = -1,
 		.pidfd = sys_pidfd_open(j->pid, 0), .output_limit = 1 << 20, .cpus_milli = 1000,
 	};
 }
@@ -306,6 +306,23 @@ static void term_ends_payload(void)
 	supervise_free(&j.out);
 }
 
+/* Who waited for the result has gone. */
+static void reader_is_gone(void)
+{
+	struct job j;
+	int result[2];
+
+	CHECK(pipe2(result, O_CLOEXEC) == 0);
+	job_start(&j, sleep_long);
+	j.in.reader_fd = result[1];
+	close(result[0]);
+	job_run(&j);
+	CHECK_INT(j.out.end, SUPERVISE_STOPPED);
+	CHECK_INT(j.out.stop_signal, 0);
+	supervise_free(&j.out);
+	close(result[1]);
+}
+
 /* The status comes from the pipe; ours keeps a write end, so end of file never comes. */
 static void status_from_pipe(void)
 {
@@ -352,4 +369,4 @@ static void pipe_kept_open(void)
 TEST_MAIN(TEST(output_and_status), TEST(output_is_cut), TEST(output_limit_kills),
 	  TEST(output_of_exactly_the_limit), TEST(input_is_fed), TEST(input_is_not_read),
 	  TEST(wall_time), TEST(wall_time_with_output), TEST(cpu_time), TEST(cpu_time_unreadable),
-	  TEST(term_ends_payload), TEST(status_from_pipe), TEST(pipe_kept_open))
+	  TEST(term_ends_payload), TEST(reader_is_gone), TEST(status_from_pipe), TEST(pipe_kept_open))
