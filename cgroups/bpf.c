@@ -36,7 +36,9 @@ struct gen {
 static size_t emit(struct gen *g, uint8_t code, uint8_t dst, int16_t off, int32_t imm)
 {
 	if (g->n < g->max)
-		g->prog[g->n] = (struct bpf_insn){.code = code, .dst_reg = dst & 0xf, .off = off,
+		g->prog[g->n] = (struct bpf_insn){.code = code,
+						  .dst_reg = dst & 0xf,
+						  .off = off,
 						  .imm = imm};
 	return g->n++;
 }
@@ -183,12 +185,12 @@ static int load(const struct cg_device_list *rules, struct err *e)
 		return err_set(e, -n, "linux.resources.devices: too many rules for one program");
 	attr.insns = (uint64_t)(uintptr_t)prog;
 	attr.insn_cnt = (uint32_t)n;
-	attr.license = (uint64_t)(uintptr_t)"Apache-2.0";
+	attr.license = (uint64_t)(uintptr_t) "Apache-2.0";
 	memcpy(attr.prog_name, "brig_devices", sizeof("brig_devices"));
 	fd = bpf(BPF_PROG_LOAD, &attr);
 	if (fd < 0)
 		return err_sys(e, "load the device filter (a BPF program, needs CAP_BPF or "
-			       "CAP_SYS_ADMIN and CONFIG_CGROUP_BPF)");
+				  "CAP_SYS_ADMIN and CONFIG_CGROUP_BPF)");
 	return fd;
 }
 

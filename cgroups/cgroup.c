@@ -67,8 +67,8 @@ static int create_deferred(const struct cg_host *h, const struct cg_plan *p, str
 	return 0;
 }
 
-int cg_create_without_devices(const struct cg_host *h, const struct cg_plan *p,
-			      struct cg **ret_cg, struct err *e)
+int cg_create_without_devices(const struct cg_host *h, const struct cg_plan *p, struct cg **ret_cg,
+			      struct err *e)
 {
 	auto_cg struct cg *cg = NULL;
 	int r = 0;
@@ -152,10 +152,10 @@ struct strv cg_paths(const struct cg *cg, struct arena *a)
 	struct strv s = {.v = arena_array(a, cg->n + 2, sizeof(char *))};
 
 	for (size_t i = 0; i < cg->n; i++)
-		s.v[s.n++] = cg->dirs[i].hierarchy ?
-				     arena_printf(a, "v1:%s:%s", cg->dirs[i].hierarchy,
-						  cg->dirs[i].path) :
-				     arena_strdup(a, cg->dirs[i].path);
+		s.v[s.n++] = cg->dirs[i].hierarchy
+				     ? arena_printf(a, "v1:%s:%s", cg->dirs[i].hierarchy,
+						    cg->dirs[i].path)
+				     : arena_strdup(a, cg->dirs[i].path);
 	if (cg->unit)
 		s.v[s.n++] = arena_printf(a, "unit:%s", cg->unit);
 	return s;
@@ -187,7 +187,8 @@ int cg_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 	int r = cg->n ? cg->ops->apply(cg, p, e) : 0;
 
 	if (!cg->n && p->settings.n)
-		return err_set(e, ENOENT, "%s: the container has no cgroup", p->settings.v[0].origin);
+		return err_set(e, ENOENT, "%s: the container has no cgroup",
+			       p->settings.v[0].origin);
 	return r < 0 ? r : cg_set_devices(cg, p, e);
 }
 

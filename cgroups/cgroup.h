@@ -71,8 +71,8 @@ struct cg_hierarchy {
 /* What cg_probe found. Strings are in the arena given to it. */
 struct cg_host {
 	enum cg_kind kind;
-	const char *mount;    /* "/sys/fs/cgroup" */
-	int root;             /* v2: O_PATH fd of the mount's root; -1 otherwise */
+	const char *mount; /* "/sys/fs/cgroup" */
+	int root;          /* v2: O_PATH fd of the mount's root; -1 otherwise */
 	uid_t euid;
 	bool writable;        /* a child of base can be made */
 	uint32_t controllers; /* mask: present on the host (v2: at the root of the mount) */
@@ -107,9 +107,12 @@ struct cg_setting {
 	const char *file, *value;
 	const char *origin; /* "linux.resources.memory.limit" */
 	enum cg_missing missing;
-	bool pair;          /* bounded by the next one: when refused, that one goes first */
+	bool pair; /* bounded by the next one: when refused, that one goes first */
 };
-struct cg_setting_list { struct cg_setting *v; size_t n; };
+struct cg_setting_list {
+	struct cg_setting *v;
+	size_t n;
+};
 
 /* A rule of the device filter, after defaults were added. -1 = any number. */
 struct cg_device_rule {
@@ -119,38 +122,41 @@ struct cg_device_rule {
 	int64_t major, minor;
 };
 #define CG_DEV_MKNOD 1u
-#define CG_DEV_READ 2u
+#define CG_DEV_READ  2u
 #define CG_DEV_WRITE 4u
-struct cg_device_list { struct cg_device_rule *v; size_t n; };
+struct cg_device_list {
+	struct cg_device_rule *v;
+	size_t n;
+};
 
 /* The input of cg_plan_build; all const and borrowed. */
 struct cg_request {
 	const struct oci_spec *spec;
-	const char *id;      /* a valid id (str_valid_id) */
+	const char *id; /* a valid id (str_valid_id) */
 	const struct cg_host *host;
-	bool rootless;       /* euid != 0 or no power over the host's devices: no device filter */
-	bool systemd;        /* --systemd-cgroup: cgroupsPath is "slice:prefix:name" */
-	bool disabled;       /* --cgroup-manager=disabled: no cgroup, limits are an error */
-	bool best_effort;    /* a limit that cannot be enforced is a warning, not an error */
+	bool rootless;    /* euid != 0 or no power over the host's devices: no device filter */
+	bool systemd;     /* --systemd-cgroup: cgroupsPath is "slice:prefix:name" */
+	bool disabled;    /* --cgroup-manager=disabled: no cgroup, limits are an error */
+	bool best_effort; /* a limit that cannot be enforced is a warning, not an error */
 };
 
 enum cg_driver { CG_DRIVER_NONE, CG_DRIVER_FS, CG_DRIVER_SYSTEMD };
 
 struct cg_plan {
 	enum cg_kind kind;
-	enum cg_driver driver;       /* CG_DRIVER_NONE: run without a cgroup of our own */
-	char *path;                  /* below the mount, begins with '/'; systemd: NULL */
-	char *slice, *unit;          /* systemd driver */
-	bool explicit_path;          /* from cgroupsPath: an existing empty cgroup is used as is */
-	uint32_t controllers;        /* mask: have to be enabled for the settings */
-	uint32_t wanted;             /* mask: nice to have (stats), enabled where that is free */
+	enum cg_driver driver; /* CG_DRIVER_NONE: run without a cgroup of our own */
+	char *path;            /* below the mount, begins with '/'; systemd: NULL */
+	char *slice, *unit;    /* systemd driver */
+	bool explicit_path;    /* from cgroupsPath: an existing empty cgroup is used as is */
+	uint32_t controllers;  /* mask: have to be enabled for the settings */
+	uint32_t wanted;       /* mask: nice to have (stats), enabled where that is free */
 	struct cg_setting_list settings; /* in the order in which they are written */
-	bool filter_devices;         /* devices holds the whole policy, first match from the end */
+	bool filter_devices; /* devices holds the whole policy, first match from the end */
 	struct cg_device_list devices;
-	bool delegate;               /* chown to owner_uid (OCI "Cgroup ownership") */
+	bool delegate; /* chown to owner_uid (OCI "Cgroup ownership") */
 	uid_t owner_uid;
 	bool check_before_update;
-	struct strv warnings;        /* best effort or ignored members, one sentence each */
+	struct strv warnings; /* best effort or ignored members, one sentence each */
 };
 
 /*
@@ -177,8 +183,8 @@ int cg_create(const struct cg_host *h, const struct cg_plan *p, struct cg **ret_
  * The same without the device program; cg_set_devices loads and attaches it later, before any
  * foreign code runs (it costs ~0.25 ms, which can overlap with the work of INIT).
  */
-int cg_create_without_devices(const struct cg_host *h, const struct cg_plan *p,
-			      struct cg **ret_cg, struct err *e);
+int cg_create_without_devices(const struct cg_host *h, const struct cg_plan *p, struct cg **ret_cg,
+			      struct err *e);
 int cg_set_devices(struct cg *cg, const struct cg_plan *p, struct err *e);
 /* Borrowed fd for CLONE_INTO_CGROUP; -1: not possible, use cg_attach. */
 int cg_fd(const struct cg *cg);
@@ -220,7 +226,10 @@ int cg_procs(struct cg *cg, struct arena *a, struct u32v *ret_pids, struct err *
  */
 int cg_destroy(struct cg *cg, struct err *e);
 
-struct cg_psi { bool set; uint64_t some_usec, full_usec; };
+struct cg_psi {
+	bool set;
+	uint64_t some_usec, full_usec;
+};
 
 /* Members are unset where the kernel or the missing controller gives no number. */
 struct cg_stats {
@@ -235,11 +244,11 @@ struct cg_stats {
 
 /* What to read; each costs one to four files. */
 #define CG_STATS_MEMORY 1u
-#define CG_STATS_CPU 2u
-#define CG_STATS_PIDS 4u
-#define CG_STATS_IO 8u
-#define CG_STATS_PSI 16u
-#define CG_STATS_ALL 31u
+#define CG_STATS_CPU    2u
+#define CG_STATS_PIDS   4u
+#define CG_STATS_IO     8u
+#define CG_STATS_PSI    16u
+#define CG_STATS_ALL    31u
 int cg_stats(struct cg *cg, unsigned what, struct cg_stats *ret_stats, struct err *e);
 /* Only cpu_usage_usec, for a CPU-time limit: one pread on an fd kept open. Value or -errno. */
 int64_t cg_cpu_usec(struct cg *cg);

@@ -62,7 +62,8 @@ static int parse_access(struct cg_builder *b, const char *text)
 		const char *p = strchr(letters, *text);
 
 		if (!p)
-			return err_set(b->e, EINVAL, "linux.resources.devices: access is not made "
+			return err_set(b->e, EINVAL,
+				       "linux.resources.devices: access is not made "
 				       "of r, w and m");
 		access |= 1 << (p - letters);
 	}
@@ -87,7 +88,9 @@ static int add_spec_rule(struct cg_builder *b, const struct oci_device_rule *d)
 		rule.minor = d->minor.v;
 	if (rule.major < -1 || rule.major > UINT32_MAX || rule.minor < -1 ||
 	    rule.minor > UINT32_MAX)
-		return err_set(b->e, ERANGE, "linux.resources.devices: a device number is out of range");
+		return err_set(b->e, ERANGE,
+			       "linux.resources.devices: a device number is "
+			       "out of range");
 	add_rule(b, &rule);
 	return 0;
 }

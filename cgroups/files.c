@@ -47,13 +47,15 @@ static bool may_be_missing(const struct cg_setting *s)
 static int write_error(const struct cg_dir *d, const struct cg_setting *s, int code, struct err *e)
 {
 	if (code == ENOENT)
-		return err_set(e, ENOENT, "%s: cgroup %s has no file %s: the controller is not "
+		return err_set(e, ENOENT,
+			       "%s: cgroup %s has no file %s: the controller is not "
 			       "enabled there, or the kernel is too old or built without it",
 			       s->origin, d->path, s->file);
 	if (code == EACCES || code == EPERM || code == EROFS)
-		return err_set(e, code, "%s: write \"%s\" to %s of cgroup %s: %s; the cgroup is not "
-			       "delegated to us", s->origin, s->value, s->file, d->path,
-			       err_name(code));
+		return err_set(e, code,
+			       "%s: write \"%s\" to %s of cgroup %s: %s; the cgroup is "
+			       "not delegated to us",
+			       s->origin, s->value, s->file, d->path, err_name(code));
 	return err_set(e, code, "%s: write \"%s\" to %s of cgroup %s: %s", s->origin, s->value,
 		       s->file, d->path, err_name(code));
 }
@@ -92,8 +94,9 @@ int cg_write_settings(const struct cg_dir *d, const struct cg_setting_list *l, u
 			continue;
 		if (r == 0)
 			r = write_fd(fd, s->value);
-		if ((r == -EINVAL || r == -EBUSY) && s->pair && i + 1 < l->n)
-			r = write_pair_reversed(d->fd, s);
+		if ((r == -EINVAL || r == -EBUSY) && s->pair && i + 1 < l->n &&
+		    write_pair_reversed(d->fd, s) == 0)
+			r = 0;
 		if (r < 0)
 			return write_error(d, s, -r, e);
 		if (s->missing == CG_MISSING_NEXT)

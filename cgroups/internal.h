@@ -33,10 +33,10 @@ struct cg {
 	struct cg_dir dirs[CG_CONTROLLERS];
 	size_t n;
 	bool unfiltered; /* made by us a moment ago: there is no device program to replace */
-	int cpu_stat; /* kept open for cg_cpu_usec; -1 until then */
+	int cpu_stat;    /* kept open for cg_cpu_usec; -1 until then */
 	const struct cg_plan *deferred; /* systemd driver before cg_attach; borrowed */
-	char *bus;  /* systemd driver: the socket to talk to */
-	char *unit;                 /* systemd driver: name of the scope */
+	char *bus;                      /* systemd driver: the socket to talk to */
+	char *unit;                     /* systemd driver: name of the scope */
 };
 
 /* The part that differs between v1 and v2. Every function gets a cg with n > 0. */
@@ -92,8 +92,10 @@ struct cg_target {
 	enum cg_missing missing;
 	bool pair;
 };
-#define CG_TARGET(c, f, o, ...) \
-	{.controller = (c), .file = (f), .origin = (o), __VA_ARGS__}
+#define CG_TARGET(c, f, o, ...)                                                                    \
+	{                                                                                          \
+		.controller = (c), .file = (f), .origin = (o), __VA_ARGS__                         \
+	}
 void cg_add(struct cg_builder *b, const struct cg_target *t, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* A limit that cannot be had: a warning with best_effort (returns 0), else an error. */
@@ -136,7 +138,10 @@ int cg_join_dir(const struct cg_dir *d, pid_t pid, struct err *e);
 /* Calls visit on the directory and each one below; stops at the first non-zero result. */
 int cg_walk(int dir, int (*visit)(int dir, void *arg), void *arg, struct err *e);
 /* Pids of one directory's cgroup.procs, appended. */
-struct cg_pids { pid_t *v; size_t n, cap; };
+struct cg_pids {
+	pid_t *v;
+	size_t n, cap;
+};
 int cg_read_procs(int dir, struct cg_pids *pids);
 /* Removes all directories below dir, deepest first; 0 or -errno, no message. */
 int cg_remove_children(int dir);

@@ -13,10 +13,20 @@
 #define R "linux.resources."
 
 static const char *const names_v2[CG_CONTROLLERS] = {
-	[CG_CPU] = "cpu", [CG_CPUSET] = "cpuset", [CG_MEMORY] = "memory", [CG_PIDS] = "pids",
-	[CG_IO] = "io", [CG_HUGETLB] = "hugetlb", [CG_RDMA] = "rdma", [CG_MISC] = "misc",
-	[CG_CPUACCT] = "cpuacct", [CG_DEVICES] = "devices", [CG_FREEZER] = "freezer",
-	[CG_NET_CLS] = "net_cls", [CG_NET_PRIO] = "net_prio", [CG_PERF_EVENT] = "perf_event",
+	[CG_CPU] = "cpu",
+	[CG_CPUSET] = "cpuset",
+	[CG_MEMORY] = "memory",
+	[CG_PIDS] = "pids",
+	[CG_IO] = "io",
+	[CG_HUGETLB] = "hugetlb",
+	[CG_RDMA] = "rdma",
+	[CG_MISC] = "misc",
+	[CG_CPUACCT] = "cpuacct",
+	[CG_DEVICES] = "devices",
+	[CG_FREEZER] = "freezer",
+	[CG_NET_CLS] = "net_cls",
+	[CG_NET_PRIO] = "net_prio",
+	[CG_PERF_EVENT] = "perf_event",
 	[CG_CORE] = "cgroup",
 };
 
@@ -204,12 +214,16 @@ static int missing_controller(struct cg_builder *b, const struct cg_setting *s)
 	const char *name = cg_controller_name(s->controller, h->kind);
 
 	if (h->kind == CG_V1)
-		return cg_refuse(b, s->origin, "the cgroup controller %s is on no v1 hierarchy of this "
-				 "host (see /proc/cgroups): mount it, or boot with cgroup v2", name);
-	return cg_refuse(b, s->origin, "the cgroup controller %s is missing in %s/cgroup.controllers: "
-			 "it is not delegated to us (systemd: Delegate=yes), in use by a cgroup v1 "
-			 "hierarchy, or switched off in the kernel (cgroup_enable=%s)", name,
-			 h->mount, name);
+		return cg_refuse(b, s->origin,
+				 "the cgroup controller %s is on no v1 hierarchy of "
+				 "this host (see /proc/cgroups): mount it, or boot with cgroup v2",
+				 name);
+	return cg_refuse(b, s->origin,
+			 "the cgroup controller %s is missing in "
+			 "%s/cgroup.controllers: it is not delegated to us (systemd: "
+			 "Delegate=yes), in use by a cgroup v1 "
+			 "hierarchy, or switched off in the kernel (cgroup_enable=%s)",
+			 name, h->mount, name);
 }
 
 /* Errors out (or drops, with best effort) what the host has no controller for. */
@@ -275,8 +289,9 @@ static int plan_path(struct cg_builder *b, const char *wish)
 			break;
 	}
 	if (!cg_path_is_clean(p->path) || p->path[1] == '\0')
-		return err_set(b->e, EINVAL, "linux.cgroupsPath is not a path to a cgroup below the "
-			       "root (no \"..\", no \".\")");
+		return err_set(b->e, EINVAL,
+			       "linux.cgroupsPath is not a path to a cgroup below "
+			       "the root (no \"..\", no \".\")");
 	return 0;
 }
 
@@ -295,8 +310,9 @@ static int plan_unit(struct cg_builder *b, const char *wish)
 		return 0;
 	}
 	if (!prefix_end || strchr(wish, '/') || prefix_end[1] == '\0')
-		return err_set(b->e, EINVAL, "linux.cgroupsPath is not of the form slice:prefix:name, "
-			       "which the systemd driver needs");
+		return err_set(b->e, EINVAL,
+			       "linux.cgroupsPath is not of the form "
+			       "slice:prefix:name, which the systemd driver needs");
 	n = (int)(prefix_end - slice_end - 1);
 	p->slice = arena_strndup(b->a, wish, (size_t)(slice_end - wish));
 	if (!*p->slice)
@@ -310,16 +326,19 @@ static int cannot(struct cg_builder *b)
 {
 	const struct cg_host *h = b->rq->host;
 	const struct cg_plan *p = b->p;
-	const char *what = p->settings.n ? p->settings.v[0].origin :
-			   p->filter_devices ? "the device filter" : "linux.cgroupsPath";
+	const char *what = p->settings.n       ? p->settings.v[0].origin
+			   : p->filter_devices ? "the device filter"
+					       : "linux.cgroupsPath";
 
 	if (b->rq->best_effort) {
 		cg_warn(b, "%s is not enforced: %s", what, h->why_none);
 		return 0;
 	}
-	return err_set(b->e, EACCES, "%s needs a cgroup, but %s; leave it out, or start from a unit "
-		       "that is delegated to you, for example systemd-run --user --scope -p "
-		       "Delegate=yes brig ...", what, h->why_none ? h->why_none : "there is none");
+	return err_set(b->e, EACCES,
+		       "%s needs a cgroup, but %s; leave it out, or start from a "
+		       "unit that is delegated to you, for example systemd-run --user --scope -p "
+		       "Delegate=yes brig ...",
+		       what, h->why_none ? h->why_none : "there is none");
 }
 
 static int choose_driver(struct cg_builder *b, const char *wish)
@@ -330,12 +349,15 @@ static int choose_driver(struct cg_builder *b, const char *wish)
 
 	p->driver = CG_DRIVER_NONE;
 	if (b->rq->disabled && p->settings.n)
-		return cg_refuse(b, p->settings.v[0].origin, "cgroups are disabled on the command line");
+		return cg_refuse(b, p->settings.v[0].origin,
+				 "cgroups are disabled on the command line");
 	if (b->rq->disabled)
 		return 0;
 	if (b->rq->systemd && h->kind != CG_V2)
-		return err_set(b->e, EOPNOTSUPP, "the systemd driver needs cgroup v2, which is not "
-			       "mounted on %s", h->mount);
+		return err_set(b->e, EOPNOTSUPP,
+			       "the systemd driver needs cgroup v2, which is not "
+			       "mounted on %s",
+			       h->mount);
 	if (b->rq->systemd || (!h->writable && needed && h->bus && h->kind == CG_V2)) {
 		p->driver = CG_DRIVER_SYSTEMD;
 		return plan_unit(b, b->rq->systemd ? wish : NULL);
@@ -402,8 +424,8 @@ static void plan_owner(struct cg_builder *b)
 
 static void set_wanted(struct cg_builder *b)
 {
-	static const uint32_t v2 = CG_BIT(CG_CPU) | CG_BIT(CG_MEMORY) | CG_BIT(CG_PIDS) |
-				   CG_BIT(CG_IO);
+	static const uint32_t v2 =
+		CG_BIT(CG_CPU) | CG_BIT(CG_MEMORY) | CG_BIT(CG_PIDS) | CG_BIT(CG_IO);
 	static const uint32_t v1 = CG_BIT(CG_CPU) | CG_BIT(CG_CPUACCT) | CG_BIT(CG_MEMORY) |
 				   CG_BIT(CG_PIDS) | CG_BIT(CG_FREEZER);
 	const struct cg_host *h = b->rq->host;

@@ -18,7 +18,7 @@
 #include "cgroups/internal.h"
 
 #define CGROUP2_MAGIC 0x63677270
-#define SELF_CGROUP "/proc/self/cgroup"
+#define SELF_CGROUP   "/proc/self/cgroup"
 /* Thirteen hierarchies with a long path each. */
 #define SELF_MAX (16 * 1024)
 
@@ -156,9 +156,10 @@ static void find_base(struct arena *a, struct cg_host *h)
 		go_up(path);
 	}
 	if (!h->writable)
-		h->why_none = arena_printf(a, "our cgroup %s%s is not delegated to uid %u (we may not "
-					   "make cgroups in it)", h->mount, path[1] ? path : "",
-					   h->euid);
+		h->why_none = arena_printf(a,
+					   "our cgroup %s%s is not delegated to uid %u (we may not "
+					   "make cgroups in it)",
+					   h->mount, path[1] ? path : "", h->euid);
 }
 
 static void find_base_root(struct arena *a, struct cg_host *h)

@@ -17,22 +17,27 @@ static int memory_v1(struct cg_builder *b, const struct oci_memory *m)
 		CG_TARGET(CG_MEMORY, "memory.limit_in_bytes", R "memory.limit", .pair = true);
 	static const struct cg_target limit_alone =
 		CG_TARGET(CG_MEMORY, "memory.limit_in_bytes", R "memory.limit");
-	static const struct cg_target memsw = CG_TARGET(
-		CG_MEMORY, "memory.memsw.limit_in_bytes", R "memory.swap",
-		.missing = CG_MISSING_OK_WITHOUT_SWAP);
-	static const struct cg_target memsw_free = CG_TARGET(
-		CG_MEMORY, "memory.memsw.limit_in_bytes", R "memory.swap", .missing = CG_MISSING_OK);
+	static const struct cg_target memsw =
+		CG_TARGET(CG_MEMORY, "memory.memsw.limit_in_bytes", R "memory.swap",
+			  .missing = CG_MISSING_OK_WITHOUT_SWAP);
+	static const struct cg_target memsw_free =
+		CG_TARGET(CG_MEMORY, "memory.memsw.limit_in_bytes", R "memory.swap",
+			  .missing = CG_MISSING_OK);
 	long long lim = m->limit.set ? m->limit.v : 0;
 	long long swap = m->swap.set ? m->swap.v : 0;
 
 	if (lim == -1 && swap == 0)
 		swap = -1;
 	if (swap > 0 && lim <= 0)
-		return cg_refuse(b, memsw.origin, "a swap limit needs %s (swap counts memory and "
-				 "swap together)", limit.origin);
+		return cg_refuse(b, memsw.origin,
+				 "a swap limit needs %s (swap counts memory and "
+				 "swap together)",
+				 limit.origin);
 	if (swap > 0 && swap < lim)
-		return cg_refuse(b, memsw.origin, "%lld is below %s %lld (swap counts memory and "
-				 "swap together)", swap, limit.origin, lim);
+		return cg_refuse(b, memsw.origin,
+				 "%lld is below %s %lld (swap counts memory and "
+				 "swap together)",
+				 swap, limit.origin, lim);
 	if (lim)
 		cg_add(b, swap ? &limit : &limit_alone, "%lld", lim);
 	if (swap)
@@ -54,8 +59,9 @@ static int memory_rest_v1(struct cg_builder *b, const struct oci_memory *m)
 	if (m->reservation.set && m->reservation.v)
 		cg_add(b, &soft, "%lld", (long long)m->reservation.v);
 	if (m->kernel.set && m->kernel.v > 0)
-		cg_warn(b, R "memory.kernel is ignored: the kernel counts kernel memory in the memory "
-			"limit (the own limit went away in Linux 5.16)");
+		cg_warn(b,
+			R "memory.kernel is ignored: the kernel counts kernel memory in the memory "
+			  "limit (the own limit went away in Linux 5.16)");
 	if (m->kernel_tcp.set && m->kernel_tcp.v)
 		cg_add(b, &tcp, "%lld", (long long)m->kernel_tcp.v);
 	if (m->swappiness.set)
@@ -112,13 +118,12 @@ static void cpu_v1(struct cg_builder *b, const struct oci_cpu *c)
 
 static void io_weights_v1(struct cg_builder *b, const struct oci_block_io *io)
 {
-	static const struct cg_target bfq = CG_TARGET(
-		CG_IO, "blkio.bfq.weight", R "blockIO.weight", .missing = CG_MISSING_NEXT);
-	static const struct cg_target plain =
-		CG_TARGET(CG_IO, "blkio.weight", R "blockIO.weight");
-	static const struct cg_target bfq_device = CG_TARGET(
-		CG_IO, "blkio.bfq.weight_device", R "blockIO.weightDevice",
-		.missing = CG_MISSING_NEXT);
+	static const struct cg_target bfq = CG_TARGET(CG_IO, "blkio.bfq.weight", R "blockIO.weight",
+						      .missing = CG_MISSING_NEXT);
+	static const struct cg_target plain = CG_TARGET(CG_IO, "blkio.weight", R "blockIO.weight");
+	static const struct cg_target bfq_device =
+		CG_TARGET(CG_IO, "blkio.bfq.weight_device", R "blockIO.weightDevice",
+			  .missing = CG_MISSING_NEXT);
 	static const struct cg_target device =
 		CG_TARGET(CG_IO, "blkio.weight_device", R "blockIO.weightDevice");
 	static const struct cg_target leaf =
@@ -236,9 +241,10 @@ static int check_hole(struct cg_builder *b, const struct cg_device_list *l, size
 		const struct cg_device_rule *before = &l->v[k];
 
 		if (before->allow != r->allow && overlap(before, r) && !same_key(before, r))
-			return err_set(b->e, EOPNOTSUPP, "linux.resources.devices: cgroup v1 cannot "
-				       "make the exception %c %lld:%lld to a wider rule", r->type,
-				       (long long)r->major, (long long)r->minor);
+			return err_set(b->e, EOPNOTSUPP,
+				       "linux.resources.devices: cgroup v1 cannot "
+				       "make the exception %c %lld:%lld to a wider rule",
+				       r->type, (long long)r->major, (long long)r->minor);
 	}
 	return 0;
 }
@@ -273,7 +279,8 @@ int cg_settings_devices_v1(struct cg_builder *b)
 	static const struct cg_target allow = CG_TARGET(CG_DEVICES, "devices.allow", R "devices");
 
 	if (!(b->rq->host->controllers & CG_BIT(CG_DEVICES)))
-		return cg_refuse(b, R "devices", "the cgroup controller devices is on no v1 hierarchy "
+		return cg_refuse(b, R "devices",
+				 "the cgroup controller devices is on no v1 hierarchy "
 				 "of this host");
 	/* The first rule of the list is always one for everything. */
 	cg_add(b, l->v[0].allow ? &allow : &deny, "a");

@@ -18,8 +18,8 @@
 static const struct cg_target memory_max = CG_TARGET(CG_MEMORY, "memory.max", R "memory.limit");
 static const struct cg_target memory_low =
 	CG_TARGET(CG_MEMORY, "memory.low", R "memory.reservation");
-static const struct cg_target memory_swap = CG_TARGET(
-	CG_MEMORY, "memory.swap.max", R "memory.swap", .missing = CG_MISSING_OK_WITHOUT_SWAP);
+static const struct cg_target memory_swap = CG_TARGET(CG_MEMORY, "memory.swap.max", R "memory.swap",
+						      .missing = CG_MISSING_OK_WITHOUT_SWAP);
 /* "No limit" asks for nothing that a missing file could weaken. */
 static const struct cg_target memory_swap_free =
 	CG_TARGET(CG_MEMORY, "memory.swap.max", R "memory.swap", .missing = CG_MISSING_OK);
@@ -44,12 +44,15 @@ static int swap_v2(struct cg_builder *b, const struct oci_memory *m)
 	if (swap == -1 || (swap == 0 && limit == -1))
 		v = -1;
 	else if (limit <= 0)
-		return cg_refuse(b, memory_swap.origin, "a swap limit needs %s (swap counts memory "
-				 "and swap together)", memory_max.origin);
+		return cg_refuse(b, memory_swap.origin,
+				 "a swap limit needs %s (swap counts memory "
+				 "and swap together)",
+				 memory_max.origin);
 	else if (swap < limit)
-		return cg_refuse(b, memory_swap.origin, "%lld is below %s %lld (swap counts memory "
-				 "and swap together)", (long long)swap, memory_max.origin,
-				 (long long)limit);
+		return cg_refuse(b, memory_swap.origin,
+				 "%lld is below %s %lld (swap counts memory "
+				 "and swap together)",
+				 (long long)swap, memory_max.origin, (long long)limit);
 	b->no_swap = v == 0;
 	add_i64(b, v < 0 ? &memory_swap_free : &memory_swap, v);
 	return 0;
@@ -70,8 +73,9 @@ static int memory_v2(struct cg_builder *b, const struct oci_memory *m)
 			return r;
 	}
 	if ((m->kernel.set && m->kernel.v > 0) || (m->kernel_tcp.set && m->kernel_tcp.v > 0))
-		cg_warn(b, R "memory.kernel and kernelTCP are ignored: cgroup v2 counts kernel memory "
-			"in the memory limit");
+		cg_warn(b,
+			R "memory.kernel and kernelTCP are ignored: cgroup v2 counts kernel memory "
+			  "in the memory limit");
 	if (m->limit.set && m->limit.v != 0)
 		add_i64(b, &memory_max, m->limit.v);
 	if (m->reservation.set && m->reservation.v != 0)
@@ -82,7 +86,8 @@ static int memory_v2(struct cg_builder *b, const struct oci_memory *m)
 
 static int cpu_bandwidth_v2(struct cg_builder *b, const struct oci_cpu *c)
 {
-	static const struct cg_target max = CG_TARGET(CG_CPU, "cpu.max", R "cpu.quota", .pair = true);
+	static const struct cg_target max =
+		CG_TARGET(CG_CPU, "cpu.max", R "cpu.quota", .pair = true);
 	static const struct cg_target max_alone = CG_TARGET(CG_CPU, "cpu.max", R "cpu.quota");
 	static const struct cg_target burst = CG_TARGET(CG_CPU, "cpu.max.burst", R "cpu.burst");
 	unsigned long long period = c->period.set ? c->period.v : 0;
@@ -140,8 +145,8 @@ static unsigned io_weight(unsigned blkio)
 
 static int io_weights_v2(struct cg_builder *b, const struct oci_block_io *io)
 {
-	static const struct cg_target bfq = CG_TARGET(
-		CG_IO, "io.bfq.weight", R "blockIO.weight", .missing = CG_MISSING_NEXT);
+	static const struct cg_target bfq =
+		CG_TARGET(CG_IO, "io.bfq.weight", R "blockIO.weight", .missing = CG_MISSING_NEXT);
 	static const struct cg_target plain = CG_TARGET(CG_IO, "io.weight", R "blockIO.weight");
 	int r = 0;
 
@@ -166,8 +171,8 @@ static int io_weights_v2(struct cg_builder *b, const struct oci_block_io *io)
 	return r;
 }
 
-static void io_max(struct cg_builder *b, const struct oci_throttle_device_list *l,
-		   const char *key, const char *origin)
+static void io_max(struct cg_builder *b, const struct oci_throttle_device_list *l, const char *key,
+		   const char *origin)
 {
 	const struct cg_target t = CG_TARGET(CG_IO, "io.max", origin);
 
@@ -176,7 +181,8 @@ static void io_max(struct cg_builder *b, const struct oci_throttle_device_list *
 		long long ma = d->major, mi = d->minor;
 
 		if (d->rate)
-			cg_add(b, &t, "%lld:%lld %s=%llu", ma, mi, key, (unsigned long long)d->rate);
+			cg_add(b, &t, "%lld:%lld %s=%llu", ma, mi, key,
+			       (unsigned long long)d->rate);
 		else
 			cg_add(b, &t, "%lld:%lld %s=max", ma, mi, key);
 	}
@@ -245,8 +251,8 @@ void cg_settings_rdma(struct cg_builder *b, const struct oci_rdma_list *l)
 
 /* Files that do something instead of limiting something. */
 static const char *const verbs[] = {
-	"cgroup.procs", "cgroup.threads", "cgroup.kill", "cgroup.freeze", "cgroup.type",
-	"cgroup.subtree_control", NULL,
+	"cgroup.procs", "cgroup.threads",         "cgroup.kill", "cgroup.freeze",
+	"cgroup.type",  "cgroup.subtree_control", NULL,
 };
 
 static int unified_v2(struct cg_builder *b, const struct str_map *m)
@@ -276,7 +282,8 @@ static int unified_v2(struct cg_builder *b, const struct str_map *m)
 static int network_v2(struct cg_builder *b, const struct oci_network *n)
 {
 	if ((n->class_id.set && n->class_id.v) || n->priorities.n)
-		return cg_refuse(b, R "network", "classID and priorities are not possible with "
+		return cg_refuse(b, R "network",
+				 "classID and priorities are not possible with "
 				 "cgroup v2");
 	return 0;
 }

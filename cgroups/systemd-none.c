@@ -6,6 +6,8 @@ int cg_attach_systemd(struct cg *cg, const char *slice, pid_t pid, struct err *e
 {
 	(void)slice;
 	(void)pid;
-	return err_set(e, EOPNOTSUPP, "make the systemd scope %s: brig was built without the systemd "
-		       "driver", cg->unit);
+	return err_set(e, EOPNOTSUPP,
+		       "make the systemd scope %s: brig was built without the systemd "
+		       "driver",
+		       cg->unit);
 }

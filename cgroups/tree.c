@@ -27,7 +27,7 @@
 #define RACES_MAX 1000
 /* Deeper trees are refused by cg_walk, which holds one fd a level. */
 #define DEPTH_MAX 64
-#define BENEATH (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define BENEATH   (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 #define DIR_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 bool cg_path_is_clean(const char *path)

@@ -194,7 +194,8 @@ static int widen_masks(struct cg *cg, struct err *e)
 	struct cg_host h = {.root = -1};
 	char text[16 * 1024];
 	ssize_t n = io_read_small(AT_FDCWD, "/proc/self/cgroup", text, sizeof(text));
-	int r = n < 0 ? err_set(e, (int)-n, "read /proc/self/cgroup") : cg_parse_self(a, text, &h, e);
+	int r = n < 0 ? err_set(e, (int)-n, "read /proc/self/cgroup")
+		      : cg_parse_self(a, text, &h, e);
 
 	for (size_t i = 0; i < cg->n && r == 0; i++) {
 		for (size_t k = 0; k < h.v1_n; k++) {
@@ -226,7 +227,8 @@ static int v1_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 
 	for (size_t i = 0; i < p->settings.n; i++) {
 		if (!dir_of(cg, p->settings.v[i].controller))
-			return err_set(e, ENOENT, "%s: the container has no cgroup on that hierarchy",
+			return err_set(e, ENOENT,
+				       "%s: the container has no cgroup on that hierarchy",
 				       p->settings.v[i].origin);
 	}
 	for (size_t i = 0; i < cg->n && r == 0; i++)
@@ -249,7 +251,8 @@ static bool state_is(const struct cg_dir *d, const char *state)
 {
 	char text[32];
 
-	return io_read_small(d->fd, "freezer.state", text, sizeof(text)) >= 0 && str_eq(text, state);
+	return io_read_small(d->fd, "freezer.state", text, sizeof(text)) >= 0 &&
+	       str_eq(text, state);
 }
 
 /*
@@ -282,8 +285,10 @@ static int v1_freeze(struct cg *cg, bool frozen, struct err *e)
 	int r;
 
 	if (!d)
-		return err_set(e, EOPNOTSUPP, "%s needs the cgroup v1 controller freezer, which is "
-			       "not mounted", frozen ? "pause" : "resume");
+		return err_set(e, EOPNOTSUPP,
+			       "%s needs the cgroup v1 controller freezer, which is "
+			       "not mounted",
+			       frozen ? "pause" : "resume");
 	r = set_state(d, frozen, CG_PATIENCE_MS);
 	if (r == -ETIMEDOUT && frozen)
 		(void)io_write_value(d->fd, "freezer.state", "THAWED");

@@ -45,12 +45,9 @@ static void stats_memory(int dir, struct cg_stats *s)
 static void stats_cpu(int dir, struct cg_stats *s)
 {
 	const struct key keys[] = {
-		{"usage_usec", &s->cpu_usage_usec},
-		{"user_usec", &s->cpu_user_usec},
-		{"system_usec", &s->cpu_system_usec},
-		{"nr_periods", &s->cpu_periods},
-		{"nr_throttled", &s->cpu_throttled},
-		{"throttled_usec", &s->cpu_throttled_usec},
+		{"usage_usec", &s->cpu_usage_usec},   {"user_usec", &s->cpu_user_usec},
+		{"system_usec", &s->cpu_system_usec}, {"nr_periods", &s->cpu_periods},
+		{"nr_throttled", &s->cpu_throttled},  {"throttled_usec", &s->cpu_throttled_usec},
 	};
 
 	read_keys(dir, "cpu.stat", keys, sizeof(keys) / sizeof(keys[0]));

@@ -100,9 +100,10 @@ static int vacate(const struct enabling *en, int dir, const char *path)
 	for (int i = 0; i < VACATE_PASSES && r > 0; i++)
 		r = move_all(dir, leaf);
 	if (r < 0)
-		return err_set(en->e, -r, "move the processes of cgroup %s to its leaf %s, so that "
-			       "it can give controllers to its children: %s", path, CG_LEAF,
-			       err_name(-r));
+		return err_set(en->e, -r,
+			       "move the processes of cgroup %s to its leaf %s, so that "
+			       "it can give controllers to its children: %s",
+			       path, CG_LEAF, err_name(-r));
 	return 0;
 }
 
@@ -112,14 +113,17 @@ static int enable_error(const struct enabling *en, const char *path, uint32_t ma
 
 	controllers_text(mask, names, sizeof(names), "");
 	if (code == EBUSY)
-		return err_set(en->e, EBUSY, "cgroup %s has processes of its own, so the controllers "
+		return err_set(en->e, EBUSY,
+			       "cgroup %s has processes of its own, so the controllers "
 			       "%s cannot be enabled below it: move them to a child cgroup or use "
-			       "another cgroupsPath", path, names);
+			       "another cgroupsPath",
+			       path, names);
 	if (code == EACCES || code == EPERM || code == EROFS)
-		return err_set(en->e, code, "the cgroup controllers %s are not delegated: %s of "
+		return err_set(en->e, code,
+			       "the cgroup controllers %s are not delegated: %s of "
 			       "cgroup %s cannot be written: %s; start from a delegated unit, for "
-			       "example systemd-run --user --scope -p Delegate=yes", names,
-			       "cgroup.subtree_control", path, err_name(code));
+			       "example systemd-run --user --scope -p Delegate=yes",
+			       names, "cgroup.subtree_control", path, err_name(code));
 	return err_set(en->e, code, "enable the cgroup controllers %s below cgroup %s: %s", names,
 		       path, err_name(code));
 }
@@ -160,9 +164,11 @@ static int missing_error(const struct enabling *en, const char *path, uint32_t m
 	char names[128];
 
 	controllers_text(mask, names, sizeof(names), "");
-	return err_set(en->e, ENOENT, "the cgroup controllers %s are missing in cgroup.controllers "
+	return err_set(en->e, ENOENT,
+		       "the cgroup controllers %s are missing in cgroup.controllers "
 		       "of cgroup %s: not delegated to this cgroup tree, in use by cgroup v1, or "
-		       "switched off in the kernel", names, path);
+		       "switched off in the kernel",
+		       names, path);
 }
 
 static int enable_below(const struct enabling *en, const char *path, uint32_t need, uint32_t want);
@@ -360,9 +366,10 @@ static int v2_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 	}
 	now = want.set ? cg_read_u64(d->fd, "memory.current") : (struct opt_u64){0};
 	if (now.set && now.v > want.v)
-		return err_set(e, EBUSY, "linux.resources.memory.limit: %llu is below the current "
-			       "usage of %llu bytes", (unsigned long long)want.v,
-			       (unsigned long long)now.v);
+		return err_set(e, EBUSY,
+			       "linux.resources.memory.limit: %llu is below the current "
+			       "usage of %llu bytes",
+			       (unsigned long long)want.v, (unsigned long long)now.v);
 	return cg_write_settings(d, &p->settings, ~0u, e);
 }
 

@@ -11,7 +11,7 @@
 
 /* Fractional bits of our fixed point numbers. */
 #define FRAC 40
-#define ONE (INT64_C(1) << FRAC)
+#define ONE  (INT64_C(1) << FRAC)
 /* log2(10) * 2^40, rounded. */
 #define LOG2_10 INT64_C(3652498566964)
 /* Larger than our rounding errors, smaller than the distance of any result to an integer. */

@@ -120,14 +120,10 @@ static int compare(const struct cg_device_list *l)
 static void hand_made(void)
 {
 	struct cg_device_rule rules[] = {
-		{false, 'a', ALL, -1, -1},
-		{true, 'c', CG_DEV_READ, 1, 3},
-		{true, 'c', CG_DEV_WRITE, 1, 3},
-		{true, 'b', ALL, 8, -1},
-		{false, 'b', CG_DEV_WRITE, 8, 1},
-		{true, 'c', ALL, -1, 5},
-		{false, 'c', ALL, 136, 5},
-		{true, 'a', CG_DEV_MKNOD, -1, -1},
+		{false, 'a', ALL, -1, -1},        {true, 'c', CG_DEV_READ, 1, 3},
+		{true, 'c', CG_DEV_WRITE, 1, 3},  {true, 'b', ALL, 8, -1},
+		{false, 'b', CG_DEV_WRITE, 8, 1}, {true, 'c', ALL, -1, 5},
+		{false, 'c', ALL, 136, 5},        {true, 'a', CG_DEV_MKNOD, -1, -1},
 		{false, 'a', ALL, 2, 2},
 	};
 	struct cg_device_list l = {rules, sizeof(rules) / sizeof(rules[0])};
@@ -143,8 +139,12 @@ static void hand_made(void)
 
 static struct cg_plan *default_plan(struct arena *a, struct oci_resources *r)
 {
-	static struct cg_host host = {.kind = CG_V2, .root = -1, .writable = true, .base = (char *)"/",
-				      .own = (char *)"/", .mount = "/sys/fs/cgroup"};
+	static struct cg_host host = {.kind = CG_V2,
+				      .root = -1,
+				      .writable = true,
+				      .base = (char *)"/",
+				      .own = (char *)"/",
+				      .mount = "/sys/fs/cgroup"};
 	struct oci_linux lin = {.resources = r};
 	struct oci_spec spec = {.linux_ = &lin};
 	struct cg_request rq = {.spec = &spec, .id = "x", .host = &host};
@@ -160,7 +160,8 @@ static void silent_config(void)
 {
 	struct arena *a = arena_new();
 	struct cg_plan *p = default_plan(a, NULL);
-	int64_t null[2] = {1, 3}, tty[2] = {5, 0}, pts[2] = {136, 7}, mem[2] = {1, 1}, sda[2] = {8, 0};
+	int64_t null[2] = {1, 3}, tty[2] = {5, 0}, pts[2] = {136, 7}, mem[2] = {1, 1},
+		sda[2] = {8, 0};
 	int n;
 
 	CHECK(p && p->filter_devices);
@@ -237,9 +238,9 @@ static void random_rules(void)
 		struct cg_device_list l = {rules, (size_t)(rand() % 20)};
 
 		for (size_t i = 0; i < l.n; i++)
-			rules[i] = (struct cg_device_rule){
-				rand() % 2, "abc"[rand() % 3], 1 + (unsigned)rand() % 7,
-				some[rand() % 6], some[rand() % 6]};
+			rules[i] = (struct cg_device_rule){rand() % 2, "abc"[rand() % 3],
+							   1 + (unsigned)rand() % 7,
+							   some[rand() % 6], some[rand() % 6]};
 		bad += compare(&l);
 	}
 	CHECK_INT(bad, 0);

@@ -133,12 +133,22 @@ static void body_spin(void)
 static void body_eat(void)
 {
 	for (int i = 0; i < 256; i++) {
-		char *p = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p =
+			mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (p == MAP_FAILED)
 			_exit(2);
 		memset(p, 1, MIB);
 	}
+}
+
+static void body_hold(void)
+{
+	char *p = mmap(NULL, 16 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p != MAP_FAILED)
+		memset(p, 1, 16 * MIB);
+	body_pause();
 }
 
 static void body_bomb(void)
@@ -368,8 +378,7 @@ static bool parent_exists(const struct cg_plan *p, const struct cg *cg)
 	char path[4096];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/sys/fs/cgroup%s%s%s",
-		 cg->dirs[0].hierarchy ? "/" : "",
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s%s%s", cg->dirs[0].hierarchy ? "/" : "",
 		 cg->dirs[0].hierarchy ? cg->dirs[0].hierarchy : "", p->path);
 	*strrchr(path, '/') = '\0';
 	return stat(path, &st) == 0;
@@ -475,6 +484,160 @@ static void sub_cgroups_go_too(void)
 	reap(pid);
 }
 
+static char node[64];
+
+/* 11: /dev/kmsg, in no default list. */
+static void body_devices(void)
+{
+	if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+		_exit(3);
+	if (open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK) >= 0 || errno != EPERM)
+		_exit(4);
+}
+
+static void devices_are_filtered(void)
+{
+	struct limits l;
+	struct cg *cg;
+	int status = -1;
+	pid_t pid;
+	int fd;
+
+	if (host.euid != 0)
+		return;
+	snprintf(node, sizeof(node), "/tmp/brig-unit-node-%d", getpid());
+	CHECK_INT(mknod(node, S_IFCHR | 0600, 1 << 8 | 11), 0);
+	fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fill(&l);
+	cg = fd >= 0 ? create(&l.spec, "unit-devices") : NULL;
+	if (cg) {
+		pid = spawn(cg, body_devices);
+		CHECK_INT(waitpid(pid, &status, 0), pid);
+		CHECK_INT(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+		destroy(cg);
+	}
+	close(fd);
+	unlink(node);
+}
+
+static int update(struct cg *cg, struct oci_resources *r, struct err *e)
+{
+	struct cg_request rq = {.id = "x", .host = &host, .rootless = host.euid != 0};
+	struct cg_plan *p = NULL;
+	int x = cg_plan_update(arena, r, &rq, &p, e);
+
+	return x < 0 ? x : cg_apply(cg, p, e);
+}
+
+/* Limits that bound each other change in both directions. */
+static void limits_change(void)
+{
+	static const int64_t sizes[] = {128, 32, 256, 64};
+	struct limits l;
+	struct err e = {0};
+	struct cg_stats st = {0};
+	struct cg *cg;
+
+	fill(&l);
+	cg = create(&l.spec, "unit-update");
+	CHECK(cg != NULL);
+	if (!cg)
+		return;
+	for (size_t i = 0; i < 4; i++) {
+		l.memory.limit.v = l.memory.swap.v = sizes[i] * MIB;
+		l.cpu.quota.v = sizes[i] * 1000;
+		l.cpu.period = (struct opt_u64){true, (uint64_t)sizes[i] * 500};
+		l.cpu.burst = (struct opt_u64){true, (uint64_t)sizes[i] * 900};
+		l.pids.limit.v = sizes[i];
+		CHECK_INT(update(cg, &l.resources, &e), 0);
+		if (e.code)
+			printf("# update: %s\n", e.msg);
+		CHECK_INT(cg_stats(cg, CG_STATS_ALL, &st, &e), 0);
+		if (st.memory_limit.set)
+			CHECK_INT(st.memory_limit.v, sizes[i] * MIB);
+		if (st.pids_limit.set)
+			CHECK_INT(st.pids_limit.v, sizes[i]);
+	}
+	destroy(cg);
+}
+
+/* check_before_update and v1 alike: a limit below the usage is refused. */
+static void usage_is_checked(void)
+{
+	struct limits l;
+	struct err e = {0};
+	struct cg_stats st = {0};
+	struct cg *cg;
+	pid_t pid;
+
+	if (!(host.controllers & CG_BIT(CG_MEMORY)))
+		return;
+	fill(&l);
+	cg = create(&l.spec, "unit-usage");
+	CHECK(cg != NULL);
+	if (!cg)
+		return;
+	pid = spawn(cg, body_hold);
+	for (int i = 0; i < 1000000 && st.memory_current.v < 8 * MIB; i++)
+		CHECK_INT(cg_stats(cg, CG_STATS_MEMORY, &st, &e), 0);
+	l.memory.limit.v = l.memory.swap.v = 4 * MIB;
+	l.memory.check_before_update = (struct opt_bool){true, true};
+	l.resources.cpu = NULL;
+	CHECK_INT(update(cg, &l.resources, &e), -EBUSY);
+	CHECK_INT(cg_oom_kills(cg), 0);
+	destroy(cg);
+	reap(pid);
+}
+
+static void cpuset_is_set(void)
+{
+	struct limits l;
+	struct cg *cg;
+	cpu_set_t set;
+	pid_t pid;
+
+	if (!(host.controllers & CG_BIT(CG_CPUSET)))
+		return;
+	fill(&l);
+	l.cpu.cpus = (char *)"0";
+	/* Only CPUs: on v1 the memory nodes come from the parent. The path makes a parent. */
+	l.lin.cgroups_path = (char *)"brig-unit-cpuset/x";
+	cg = create(&l.spec, "unit-cpuset");
+	CHECK(cg != NULL);
+	if (!cg)
+		return;
+	pid = spawn(cg, body_pause);
+	CPU_ZERO(&set);
+	CHECK_INT(sched_getaffinity(pid, sizeof(set), &set), 0);
+	CHECK_INT(CPU_COUNT(&set), 1);
+	destroy(cg);
+	reap(pid);
+}
+
+/* 0.5 CPUs for 0.4 s: about 0.2 s of CPU time. */
+static void cpu_is_limited(void)
+{
+	struct timespec t = {.tv_nsec = 400000000};
+	struct limits l;
+	struct cg *cg;
+	int64_t usec;
+	pid_t pid;
+
+	if (!(host.controllers & CG_BIT(CG_CPU)))
+		return;
+	fill(&l);
+	cg = create(&l.spec, "unit-cpu");
+	CHECK(cg != NULL);
+	if (!cg)
+		return;
+	pid = spawn(cg, body_spin);
+	nanosleep(&t, NULL);
+	usec = cg_cpu_usec(cg);
+	CHECK(usec > 10000 && usec < 330000);
+	destroy(cg);
+	reap(pid);
+}
+
 static double now_us(void)
 {
 	struct timespec t;
@@ -500,8 +663,8 @@ enum { ROUNDS = 300, COLUMNS = 6 };
 
 static int bench(bool limited)
 {
-	static const char *const names[COLUMNS] = {"probe", "plan", "create", "devices", "destroy",
-						   "close"};
+	static const char *const names[COLUMNS] = {"probe",   "plan",    "create",
+						   "devices", "destroy", "close"};
 	static double v[COLUMNS][ROUNDS];
 	struct limits l;
 
@@ -551,16 +714,11 @@ static int bench(bool limited)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(limits_are_set),
-		TEST(kill_ends_all),
-		TEST(destroy_ends_all),
-		TEST(freeze_stops),
-		TEST(oom_is_counted),
-		TEST(pids_are_limited),
-		TEST(saved_paths_open_again),
-		TEST(duplicates_are_refused),
-		TEST(parents_go_too),
-		TEST(sub_cgroups_go_too),
+		TEST(limits_are_set),         TEST(kill_ends_all),          TEST(destroy_ends_all),
+		TEST(freeze_stops),           TEST(oom_is_counted),         TEST(pids_are_limited),
+		TEST(saved_paths_open_again), TEST(duplicates_are_refused), TEST(parents_go_too),
+		TEST(sub_cgroups_go_too),     TEST(devices_are_filtered),   TEST(limits_change),
+		TEST(usage_is_checked),       TEST(cpuset_is_set),          TEST(cpu_is_limited),
 		TEST(many_at_once),
 	};
 	struct err e = {0};

@@ -31,12 +31,18 @@ struct fixture {
 static void init(struct fixture *f, enum cg_kind kind)
 {
 	memset(f, 0, sizeof(*f));
-	f->host = (struct cg_host){.kind = kind, .root = -1, .writable = true, .base = S("/"),
-				   .own = S("/"), .mount = "/sys/fs/cgroup",
+	f->host = (struct cg_host){.kind = kind,
+				   .root = -1,
+				   .writable = true,
+				   .base = S("/"),
+				   .own = S("/"),
+				   .mount = "/sys/fs/cgroup",
 				   .controllers = (1u << CG_CORE) - 1};
 	f->lin.resources = &f->res;
 	f->spec.linux_ = &f->lin;
-	f->rq = (struct cg_request){.spec = &f->spec, .id = "c1", .host = &f->host,
+	f->rq = (struct cg_request){.spec = &f->spec,
+				    .id = "c1",
+				    .host = &f->host,
 				    .rootless = true};
 }
 
@@ -74,7 +80,9 @@ static bool says(const char *part)
 
 static void weight_formula(void)
 {
-	static const struct { unsigned shares, weight; } known[] = {
+	static const struct {
+		unsigned shares, weight;
+	} known[] = {
 		{0, 1}, {1, 1}, {2, 1}, {1024, 100}, {262144, 10000}, {1000000, 10000},
 	};
 
@@ -135,8 +143,7 @@ static void memory_v1(void)
 	f.memory.swap = (struct opt_i64){true, 1000};
 	p = build(&f);
 	CHECK_STR(list(p), "memory.limit_in_bytes=1000, memory.memsw.limit_in_bytes=1000");
-	CHECK(p && p->settings.v[0].pair &&
-	      p->settings.v[1].missing == CG_MISSING_OK_WITHOUT_SWAP);
+	CHECK(p && p->settings.v[0].pair && p->settings.v[1].missing == CG_MISSING_OK_WITHOUT_SWAP);
 	f.memory = (struct oci_memory){.swappiness = {true, 10}, .kernel = {true, 5}};
 	p = build(&f);
 	CHECK_STR(list(p), "memory.swappiness=10");
@@ -151,11 +158,14 @@ static void cpu_both(void)
 
 	init(&f, CG_V2);
 	f.res.cpu = &f.cpu;
-	f.cpu = (struct oci_cpu){.shares = {true, 1024}, .quota = {true, 50000}, .cpus = S("0-1"),
+	f.cpu = (struct oci_cpu){.shares = {true, 1024},
+				 .quota = {true, 50000},
+				 .cpus = S("0-1"),
 				 .mems = S("0")};
 	CHECK_STR(list(build(&f)),
 		  "cpu.weight=100, cpu.max=50000 100000, cpuset.cpus=0-1, cpuset.mems=0");
-	f.cpu = (struct oci_cpu){.quota = {true, 20000}, .period = {true, 10000},
+	f.cpu = (struct oci_cpu){.quota = {true, 20000},
+				 .period = {true, 10000},
 				 .burst = {true, 1000}};
 	CHECK_STR(list(build(&f)), "cpu.max=20000 10000, cpu.max.burst=1000");
 	f.cpu = (struct oci_cpu){.quota = {true, -1}};
@@ -178,8 +188,10 @@ static void cpu_both(void)
 	CHECK(!build(&f) && says("cpu.cpus"));
 	init(&f, CG_V1);
 	f.res.cpu = &f.cpu;
-	f.cpu = (struct oci_cpu){.shares = {true, 512}, .quota = {true, 50000},
-				 .period = {true, 100000}, .realtime_runtime = {true, 950}};
+	f.cpu = (struct oci_cpu){.shares = {true, 512},
+				 .quota = {true, 50000},
+				 .period = {true, 100000},
+				 .realtime_runtime = {true, 950}};
 	CHECK_STR(list(build(&f)), "cpu.shares=512, cpu.cfs_period_us=100000, "
 				   "cpu.cfs_quota_us=50000, cpu.rt_runtime_us=950");
 }
@@ -258,8 +270,8 @@ static void unified(void)
 				   {S("io.max"), S("8:0 rbps=1\n8:16 rbps=2")},
 				   {S("cgroup.max.descendants"), S("0")},
 				   {S("foo.bar"), S("x")}};
-	static const char *const refused[] = {"a/b", "../memory.max", "cgroup.procs", "cgroup.kill",
-					      ".x", "plain", ""};
+	static const char *const refused[] = {
+		"a/b", "../memory.max", "cgroup.procs", "cgroup.kill", ".x", "plain", ""};
 	struct fixture f;
 	struct cg_plan *p;
 
@@ -321,13 +333,12 @@ static void missing_controllers(void)
 
 static void paths(void)
 {
-	static const struct { const char *base, *wish, *path; } good[] = {
-		{"/", NULL, "/brig-c1"},
-		{"/user.slice/u", NULL, "/user.slice/u/brig-c1"},
-		{"/", "/a/b", "/a/b"},
-		{"/", "//a///b/", "/a/b"},
-		{"/d", "/a/b", "/a/b"},
-		{"/d", "a", "/d/a"},
+	static const struct {
+		const char *base, *wish, *path;
+	} good[] = {
+		{"/", NULL, "/brig-c1"},  {"/user.slice/u", NULL, "/user.slice/u/brig-c1"},
+		{"/", "/a/b", "/a/b"},    {"/", "//a///b/", "/a/b"},
+		{"/d", "/a/b", "/a/b"},   {"/d", "a", "/d/a"},
 		{"/d", "", "/d/brig-c1"},
 	};
 	static const char *const bad[] = {"/", "..", "/a/../b", "a/..", "/a/./b", "//", "/a\nb"};
@@ -394,7 +405,8 @@ static void ownership(void)
 	struct oci_namespace ns[] = {{S("cgroup"), NULL}, {S("user"), NULL}};
 	struct oci_id_mapping map = {0, 100000, 1000};
 	char *rw[] = {S("rw"), NULL}, *ro[] = {S("ro"), NULL};
-	struct oci_mount m = {.destination = S("/sys/fs/cgroup"), .type = S("cgroup"),
+	struct oci_mount m = {.destination = S("/sys/fs/cgroup"),
+			      .type = S("cgroup"),
 			      .options = {rw, 1}};
 	struct oci_process process = {.user = {.uid = 5}};
 	struct fixture f;
@@ -419,9 +431,15 @@ static void ownership(void)
 static void devices_v1(void)
 {
 	struct oci_device_rule rules[] = {
-		{.allow = true, .type = S("c"), .major = {true, 10}, .minor = {true, 200},
+		{.allow = true,
+		 .type = S("c"),
+		 .major = {true, 10},
+		 .minor = {true, 200},
 		 .access = S("rw")},
-		{.allow = false, .type = S("c"), .major = {true, 1}, .minor = {true, 3},
+		{.allow = false,
+		 .type = S("c"),
+		 .major = {true, 1},
+		 .minor = {true, 3},
 		 .access = S("w")},
 	};
 	struct fixture f;
@@ -436,8 +454,11 @@ static void devices_v1(void)
 				       "devices.allow=c 1:3 rwm"));
 	/* A hole in a wider permission. */
 	rules[0].minor.set = false;
-	rules[1] = (struct oci_device_rule){.allow = false, .type = S("c"), .major = {true, 10},
-					    .minor = {true, 1}, .access = S("w")};
+	rules[1] = (struct oci_device_rule){.allow = false,
+					    .type = S("c"),
+					    .major = {true, 10},
+					    .minor = {true, 1},
+					    .access = S("w")};
 	f.res.devices.n = 2;
 	CHECK(!build(&f) && says("exception c 10:1"));
 	rules[0].access = S("rx");
@@ -448,8 +469,10 @@ static void self_cgroup(void)
 {
 	struct cg_host h = {0};
 
-	CHECK_INT(cg_parse_self(arena, "12:cpu,cpuacct:/a\n5:name=systemd:/x\n4:memory:/b/c\n0::/u\n",
-				&h, &e), 0);
+	CHECK_INT(cg_parse_self(arena,
+				"12:cpu,cpuacct:/a\n5:name=systemd:/x\n4:memory:/b/c\n0::/u\n", &h,
+				&e),
+		  0);
 	CHECK_INT(h.v1_n, 2);
 	CHECK_STR(h.v1[0].dir, "cpu");
 	CHECK_INT(h.v1[0].controllers, CG_BIT(CG_CPU) | CG_BIT(CG_CPUACCT));
@@ -467,10 +490,21 @@ static void self_cgroup(void)
 int main(void)
 {
 	static const struct test tests[] = {
-		TEST(weight_formula), TEST(memory_v2), TEST(memory_v1), TEST(cpu_both),
-		TEST(pids_both), TEST(io_both), TEST(the_rest), TEST(unified),
-		TEST(zswap_goes_without_saying), TEST(missing_controllers), TEST(paths),
-		TEST(drivers), TEST(ownership), TEST(devices_v1), TEST(self_cgroup),
+		TEST(weight_formula),
+		TEST(memory_v2),
+		TEST(memory_v1),
+		TEST(cpu_both),
+		TEST(pids_both),
+		TEST(io_both),
+		TEST(the_rest),
+		TEST(unified),
+		TEST(zswap_goes_without_saying),
+		TEST(missing_controllers),
+		TEST(paths),
+		TEST(drivers),
+		TEST(ownership),
+		TEST(devices_v1),
+		TEST(self_cgroup),
 	};
 	int r;
 
