@@ -26,6 +26,7 @@ struct command {
 
 static const struct command commands[] = {
 	{"run", cmd_run, "run a container from an OCI bundle in the foreground"},
+	{"sandbox", cmd_sandbox, "run a program from a sandbox spec, print one JSON result"},
 	{"create", cmd_create, "create a container from an OCI bundle"},
 	{"start", cmd_start, "start a created container"},
 	{"state", cmd_state, "print the state of a container as JSON"},
