@@ -135,5 +135,6 @@ int json_scan(const char *text, size_t len, struct err *e)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	/* behind a complete value yajl takes the start of a string for the end of the text */
+	return s.in_string ? bad(&s, "the text ends in a string") : 0;
 }
