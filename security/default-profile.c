@@ -14,15 +14,12 @@
 
 #include <asm/unistd.h>
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "security/internal.h"
+#include "security/assemble.h"
 
 /* Newer than the oldest headers we build with; same number on every architecture. */
 #ifndef __NR_map_shadow_stack
@@ -70,155 +67,108 @@ static const unsigned char verdicts[N_CALLS] = {
 	[__NR_socketpair] = LOOK_AT_SOCKETPAIR,
 };
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define LOW_WORD(i) (offsetof(struct seccomp_data, args) + 8 * (i))
-#else
-#define LOW_WORD(i) (offsetof(struct seccomp_data, args) + 8 * (i) + 4)
-#endif
-
-#define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)
-#define RETURN(action) BPF_STMT(BPF_RET | BPF_K, action)
-#define RETURN_ERRNO(code) RETURN(SECCOMP_RET_ERRNO | (code))
-/* Jump over n instructions if equal. */
-#define IF_EQUAL(k, n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(k), n, 0)
-
 static const struct sock_filter look_at_clone[] = {
-	LOAD(LOW_WORD(0)),
+	SEC_LOAD(SEC_LOW_WORD(0)),
 	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SEC_NAMESPACE_FLAGS, 0, 1),
-	RETURN_ERRNO(EPERM),
-	RETURN(SECCOMP_RET_ALLOW),
+	SEC_RETURN_ERRNO(EPERM),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
 };
 
 /* Typing into the caller's terminal (CVE-2017-5226), and line disciplines. */
 static const struct sock_filter look_at_ioctl[] = {
-	LOAD(LOW_WORD(1)),
-	IF_EQUAL(TIOCSTI, 3),
-	IF_EQUAL(TIOCLINUX, 2),
-	IF_EQUAL(TIOCSETD, 1),
-	RETURN(SECCOMP_RET_ALLOW),
-	RETURN_ERRNO(EPERM),
+	SEC_LOAD(SEC_LOW_WORD(1)),
+	SEC_IF_EQUAL(TIOCSTI, 3),
+	SEC_IF_EQUAL(TIOCLINUX, 2),
+	SEC_IF_EQUAL(TIOCSETD, 1),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
+	SEC_RETURN_ERRNO(EPERM),
 };
 
 /* Some domains and flags switch address space randomisation or protections off. */
 static const struct sock_filter look_at_personality[] = {
-	LOAD(LOW_WORD(0)),
-	IF_EQUAL(0, 2),
-	IF_EQUAL(SEC_ASK_PERSONALITY, 1),
-	RETURN_ERRNO(EPERM),
-	RETURN(SECCOMP_RET_ALLOW),
+	SEC_LOAD(SEC_LOW_WORD(0)),
+	SEC_IF_EQUAL(0, 2),
+	SEC_IF_EQUAL(SEC_ASK_PERSONALITY, 1),
+	SEC_RETURN_ERRNO(EPERM),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
 };
 
 /* No AF_ALG, AF_VSOCK, AF_PACKET...; of IP only what a client or server needs, because SCTP, DCCP
  * and others are modules that load on demand; of netlink only routing (getifaddrs). */
 static const struct sock_filter look_at_socket[] = {
-	LOAD(LOW_WORD(0)),
-	IF_EQUAL(AF_UNIX, 14),
-	IF_EQUAL(AF_INET, 3),
-	IF_EQUAL(AF_INET6, 2),
-	IF_EQUAL(AF_NETLINK, 8),
-	RETURN_ERRNO(EAFNOSUPPORT),
-	LOAD(LOW_WORD(2)),
-	IF_EQUAL(IPPROTO_IP, 8),
-	IF_EQUAL(IPPROTO_TCP, 7),
-	IF_EQUAL(IPPROTO_UDP, 6),
-	IF_EQUAL(IPPROTO_ICMP, 5),
-	IF_EQUAL(IPPROTO_ICMPV6, 4),
-	RETURN_ERRNO(EPROTONOSUPPORT),
-	LOAD(LOW_WORD(2)),
-	IF_EQUAL(0 /* NETLINK_ROUTE */, 1),
-	RETURN_ERRNO(EPROTONOSUPPORT),
-	RETURN(SECCOMP_RET_ALLOW),
+	SEC_LOAD(SEC_LOW_WORD(0)),
+	SEC_IF_EQUAL(AF_UNIX, 14),
+	SEC_IF_EQUAL(AF_INET, 3),
+	SEC_IF_EQUAL(AF_INET6, 2),
+	SEC_IF_EQUAL(AF_NETLINK, 8),
+	SEC_RETURN_ERRNO(EAFNOSUPPORT),
+	SEC_LOAD(SEC_LOW_WORD(2)),
+	SEC_IF_EQUAL(IPPROTO_IP, 8),
+	SEC_IF_EQUAL(IPPROTO_TCP, 7),
+	SEC_IF_EQUAL(IPPROTO_UDP, 6),
+	SEC_IF_EQUAL(IPPROTO_ICMP, 5),
+	SEC_IF_EQUAL(IPPROTO_ICMPV6, 4),
+	SEC_RETURN_ERRNO(EPROTONOSUPPORT),
+	SEC_LOAD(SEC_LOW_WORD(2)),
+	SEC_IF_EQUAL(0 /* NETLINK_ROUTE */, 1),
+	SEC_RETURN_ERRNO(EPROTONOSUPPORT),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
 };
 
 static const struct sock_filter look_at_socketpair[] = {
-	LOAD(LOW_WORD(0)),
-	IF_EQUAL(AF_UNIX, 1),
-	RETURN_ERRNO(EAFNOSUPPORT),
-	RETURN(SECCOMP_RET_ALLOW),
+	SEC_LOAD(SEC_LOW_WORD(0)),
+	SEC_IF_EQUAL(AF_UNIX, 1),
+	SEC_RETURN_ERRNO(EAFNOSUPPORT),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
 };
 
-static const struct sock_filter no_such_call[] = {RETURN_ERRNO(ENOSYS)};
-static const struct sock_filter allow[] = {RETURN(SECCOMP_RET_ALLOW)};
-static const struct sock_filter refuse[] = {RETURN_ERRNO(EPERM)};
+static const struct sock_filter no_such_call[] = {SEC_RETURN_ERRNO(ENOSYS)};
+static const struct sock_filter allow[] = {SEC_RETURN(SECCOMP_RET_ALLOW)};
+static const struct sock_filter refuse[] = {SEC_RETURN_ERRNO(EPERM)};
 
-#define LEAF(array) {array, sizeof(array) / sizeof(array[0])}
-static const struct { const struct sock_filter *v; unsigned n; } leaves[] = {
-	[NO_SUCH_CALL] = LEAF(no_such_call),
-	[ALLOW] = LEAF(allow),
-	[REFUSE] = LEAF(refuse),
-	[LOOK_AT_CLONE] = LEAF(look_at_clone),
-	[LOOK_AT_IOCTL] = LEAF(look_at_ioctl),
-	[LOOK_AT_PERSONALITY] = LEAF(look_at_personality),
-	[LOOK_AT_SOCKET] = LEAF(look_at_socket),
-	[LOOK_AT_SOCKETPAIR] = LEAF(look_at_socketpair),
+#define CODE(array) {array, sizeof(array) / sizeof(array[0])}
+static const struct sec_code codes[] = {
+	[NO_SUCH_CALL] = CODE(no_such_call),
+	[ALLOW] = CODE(allow),
+	[REFUSE] = CODE(refuse),
+	[LOOK_AT_CLONE] = CODE(look_at_clone),
+	[LOOK_AT_IOCTL] = CODE(look_at_ioctl),
+	[LOOK_AT_PERSONALITY] = CODE(look_at_personality),
+	[LOOK_AT_SOCKET] = CODE(look_at_socket),
+	[LOOK_AT_SOCKETPAIR] = CODE(look_at_socketpair),
 };
-
-/* The program as far as it is written. Sizes are bounded by the table: see the checks below. */
-struct program {
-	struct sock_filter *v;
-	unsigned n;
-};
-
-struct range { unsigned first; enum verdict verdict; };
 
 /* Architecture, and calls whose number says that they are not of this one. */
 static const struct sock_filter prologue[] = {
-	LOAD(offsetof(struct seccomp_data, arch)),
-	IF_EQUAL(SEC_PROFILE_ARCH, 1),
-	RETURN(SECCOMP_RET_KILL_PROCESS),
-	LOAD(offsetof(struct seccomp_data, nr)),
+	SEC_LOAD(offsetof(struct seccomp_data, arch)),
+	SEC_IF_EQUAL(SEC_PROFILE_ARCH, 1),
+	SEC_RETURN(SECCOMP_RET_KILL_PROCESS),
+	SEC_LOAD(offsetof(struct seccomp_data, nr)),
 #ifdef __x86_64__
 	/* x32: the same kernel code by other numbers. -1 is no x32 call but simply none. */
 	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 3),
-	IF_EQUAL(-1, 1),
-	RETURN(SECCOMP_RET_KILL_PROCESS),
-	RETURN_ERRNO(ENOSYS),
+	SEC_IF_EQUAL(-1, 1),
+	SEC_RETURN(SECCOMP_RET_KILL_PROCESS),
+	SEC_RETURN_ERRNO(ENOSYS),
 #endif
 };
-
-static void put(struct program *p, const struct sock_filter *v, unsigned n)
-{
-	memcpy(p->v + p->n, v, n * sizeof(*v));
-	p->n += n;
-}
-
-/* Binary search over ranges [0, n). A conditional jump reaches 255 instructions: up to SHORT
- * ranges certainly fit, above it jumps over a long jump. */
-static void put_search(struct program *p, const struct range *r, unsigned n)
-{
-	enum { SHORT = 64 };
-	unsigned half = n / 2, at = p->n;
-
-	if (n == 1) {
-		put(p, leaves[r->verdict].v, leaves[r->verdict].n);
-		return;
-	}
-	p->n += half <= SHORT ? 1 : 2;
-	put_search(p, r, half);
-	if (half <= SHORT) {
-		p->v[at] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, r[half].first,
-							(unsigned char)(p->n - at - 1), 0);
-	} else {
-		p->v[at] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, r[half].first,
-							0, 1);
-		p->v[at + 1] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, p->n - at - 2);
-	}
-	put_search(p, r + half, n - half);
-}
 
 const struct sec_filter *sec_filter_default(struct arena *a)
 {
 	struct sec_filter *f = arena_new_of(a, struct sec_filter);
-	struct program p = {arena_array(a, PROGRAM_MAX, sizeof(*p.v)), 0};
-	struct range ranges[N_CALLS];
-	unsigned n = 0;
+	struct sec_program p = {arena_array(a, PROGRAM_MAX, sizeof(*p.v)), 0, PROGRAM_MAX};
+	struct sec_range ranges[N_CALLS];
+	int last = -1;
+	size_t n = 0;
 
-	for (unsigned nr = 0; nr < N_CALLS; nr++)
-		if (n == 0 || ranges[n - 1].verdict != verdicts[nr])
-			ranges[n++] = (struct range){nr, verdicts[nr]};
-	put(&p, prologue, sizeof(prologue) / sizeof(prologue[0]));
-	put_search(&p, ranges, n);
-	f->insns = p.v;
-	f->n = (unsigned short)p.n;
+	for (uint32_t nr = 0; nr < N_CALLS; nr++) {
+		if (verdicts[nr] != last)
+			ranges[n++] = (struct sec_range){nr, codes[verdicts[nr]]};
+		last = verdicts[nr];
+	}
+	sec_put(&p, prologue, sizeof(prologue) / sizeof(prologue[0]));
+	sec_put_search(&p, ranges, n);
+	/* It fits: the table is constant, and a test looks at the size. */
+	sec_program_finish(&p, f);
 	return f;
 }

@@ -31,5 +31,3 @@ int sec_action(const char *action, const struct opt_u32 *errno_ret, uint32_t *re
 	       struct err *e);
 /* Flags and the need for a listener: everything of a struct sec_filter but the program. */
 int sec_filter_options(const struct oci_seccomp *s, struct sec_filter *f, struct err *e);
-/* libseccomp's version and the architecture that it compiles for. */
-uint64_t sec_filter_compiler(void);

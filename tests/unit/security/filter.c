@@ -182,29 +182,33 @@ static void architectures(void)
 				   .action = "SCMP_ACT_ALLOW"};
 	struct oci_seccomp s = {.default_action = "SCMP_ACT_ERRNO", .syscalls = {&rule, 1}};
 	const struct sec_filter *f = build(&s);
+	unsigned n;
 
-	CHECK_INT(ask_arch(f, AUDIT_ARCH_ARM, 3, NULL), SECCOMP_RET_KILL_THREAD);
+	CHECK_INT(ask_arch(f, AUDIT_ARCH_ARM, 3, NULL), SECCOMP_RET_KILL_PROCESS);
 #if defined(__x86_64__)
-	CHECK_INT(ask_arch(f, AUDIT_ARCH_I386, 3, NULL), SECCOMP_RET_KILL_THREAD);
-	CHECK_INT(ask(f, SYS_read | 0x40000000, NULL), SECCOMP_RET_KILL_THREAD);
+	CHECK_INT(ask_arch(f, AUDIT_ARCH_I386, 3, NULL), SECCOMP_RET_KILL_PROCESS);
+	CHECK_INT(ask(f, SYS_read | 0x40000000, NULL), SECCOMP_RET_KILL_PROCESS);
 	s.architectures = NAMES("SCMP_ARCH_X86_64", "SCMP_ARCH_X86");
 	f = build(&s);
 	CHECK_INT(ask(f, SYS_read, NULL), SECCOMP_RET_ALLOW);
 	CHECK_INT(ask_arch(f, AUDIT_ARCH_I386, 3 /* read */, NULL), SECCOMP_RET_ALLOW);
 	CHECK_INT(ask_arch(f, AUDIT_ARCH_I386, 7 /* waitpid */, NULL), SECCOMP_RET_ALLOW);
 	CHECK_INT(ask_arch(f, AUDIT_ARCH_I386, 0, NULL), ERRNO(EPERM));
-	CHECK_INT(ask(f, SYS_read | 0x40000000, NULL), SECCOMP_RET_KILL_THREAD);
+	CHECK_INT(ask(f, SYS_read | 0x40000000, NULL), SECCOMP_RET_KILL_PROCESS);
 	s.architectures = NAMES("SCMP_ARCH_X32");
 	f = build(&s);
 	CHECK_INT(ask(f, SYS_read, NULL), SECCOMP_RET_ALLOW);
 	CHECK_INT(ask(f, SYS_read | 0x40000000, NULL), SECCOMP_RET_ALLOW);
 	CHECK_INT(ask(f, SYS_write | 0x40000000, NULL), ERRNO(EPERM));
 #endif
-	s.architectures = NAMES("SCMP_ARCH_AARCH64", "SCMP_ARCH_ARM", "SCMP_ARCH_RISCV64",
-				"SCMP_ARCH_LOONGARCH64");
-	f = build(&s);
-	CHECK_INT(ask_arch(f, AUDIT_ARCH_ARM, 3, NULL), SECCOMP_RET_ALLOW);
-	CHECK_INT(ask_arch(f, AUDIT_ARCH_RISCV64, 63, NULL), SECCOMP_RET_ALLOW);
+	/* What this machine cannot run needs no code. */
+	n = f->n;
+#if defined(__x86_64__)
+	s.architectures = NAMES("SCMP_ARCH_X32", "SCMP_ARCH_S390X", "SCMP_ARCH_LOONGARCH64");
+#else
+	s.architectures = NAMES("SCMP_ARCH_S390X", "SCMP_ARCH_LOONGARCH64");
+#endif
+	CHECK_INT(build(&s)->n, n);
 }
 
 static void odd_rules(void)
@@ -254,17 +258,14 @@ static void errors(void)
 	rule.action = "SCMP_ACT_ALLOW";
 	arg.op = "SCMP_CMP_ALMOST";
 	CHECK_STR(refused(&s),
-		  "linux.seccomp.syscalls[0]: args[0].op: unknown operator SCMP_CMP_ALMOST");
+		  "linux.seccomp.syscalls[0]: args[0]: op: unknown operator SCMP_CMP_ALMOST");
 	arg.op = "SCMP_CMP_EQ";
 	arg.index = 6;
 	CHECK_STR(refused(&s),
-		  "linux.seccomp.syscalls[0]: args[0].index: a call has arguments 0 to 5");
+		  "linux.seccomp.syscalls[0]: args[0]: index: a call has arguments 0 to 5");
 	arg.index = 0;
 	s.architectures = NAMES("SCMP_ARCH_Z80");
 	CHECK_STR(refused(&s), "linux.seccomp.architectures[0]: unknown architecture SCMP_ARCH_Z80");
-	s.architectures = NAMES("SCMP_ARCH_S390X");
-	CHECK_STR(refused(&s), "linux.seccomp.architectures[0]: cannot filter SCMP_ARCH_S390X "
-		  "calls on this machine");
 	s.architectures = (struct strv){0};
 	s.flags = NAMES("SECCOMP_FILTER_FLAG_FAST");
 	CHECK_STR(refused(&s),
@@ -278,10 +279,7 @@ static void errors(void)
 		  "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY cannot be the default");
 }
 
-/*
- * Random profiles of many rules, so that libseccomp's binary tree is used, against the model.
- * Only equality: libseccomp 2.5.4 merges several < and > of one call wrongly.
- */
+/* Random profiles of many rules against the model. */
 enum { FUZZ_CALLS = 60, FUZZ_ROUNDS = 60, FUZZ_ASKS = 400 };
 
 static const struct call { char *name; int nr; } calls[FUZZ_CALLS] = {
@@ -325,7 +323,7 @@ static void random_rules(struct fuzz *z, char *name)
 			a[j] = (struct oci_seccomp_arg){
 				.index = (uint32_t)(2 * j + (size_t)random() % 2), .value = value,
 				.value_two = {true, value & random_value()},
-				.op = random() % 2 ? "SCMP_CMP_EQ" : "SCMP_CMP_MASKED_EQ"};
+				.op = (char *)sec_seccomp_operators[random() % 7]};
 		}
 		z->rules[i] = (struct oci_syscall){.names = {v, 1}, .action = acts[act],
 						   .args = {a, n}};
