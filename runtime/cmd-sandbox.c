@@ -36,6 +36,7 @@ struct job {
 	struct sandbox_result result;
 	struct supervise_output output;
 	struct plan *plan;
+	uint64_t start_ns;
 	char id[sizeof("sandbox-") + 32];
 	int result_fd;
 	int out[2], err[2], in[2]; /* pipes; [0] is the read end */
@@ -50,6 +51,7 @@ static struct oci_rlimit_list own_rlimits(struct arena *a)
 		{"RLIMIT_MEMLOCK", RLIMIT_MEMLOCK},   {"RLIMIT_MSGQUEUE", RLIMIT_MSGQUEUE},
 		{"RLIMIT_SIGPENDING", RLIMIT_SIGPENDING}, {"RLIMIT_NICE", RLIMIT_NICE},
 		{"RLIMIT_RTPRIO", RLIMIT_RTPRIO},     {"RLIMIT_STACK", RLIMIT_STACK},
+		{"RLIMIT_NPROC", RLIMIT_NPROC},
 	};
 	enum { N = sizeof(limits) / sizeof(limits[0]) };
 	struct oci_rlimit_list l = {.v = arena_array(a, N, sizeof(*l.v))};
@@ -246,6 +248,7 @@ static int supervise_job(struct job *j, int sigfd, struct err *e)
 		.status_fd = j->launch.status_fd,
 		.sigfd = sigfd,
 		.reader_fd = j->result_fd,
+		.start_ns = j->start_ns,
 		.wall_ns = o->timeout_ns.v,
 		.cpu_ns = o->cpu_time_ns.v,
 		.cpus_milli = usable_cpus(j->q.sb.spec),
@@ -271,11 +274,12 @@ static int run_to_end(struct job *j, struct err *e)
 
 	if (sigfd < 0)
 		return sigfd;
+	j->start_ns = supervise_now();
 	r = rt_launch(&j->launch, e);
 	sandbox_request_forget(&j->q);
+	j->result.cache_key = sandbox_cache_key(j->a, &j->q.sb);
 	if (r < 0)
 		return r;
-	j->result.cache_key = sandbox_cache_key(j->a, &j->q.sb);
 	r = supervise_job(j, sigfd, e);
 	if (r == 0)
 		r = cg_stats(j->launch.cgroup, CG_STATS_MEMORY | CG_STATS_CPU | CG_STATS_PIDS, &stats, e);

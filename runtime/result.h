@@ -13,7 +13,7 @@
  *   oom_killed         the kernel killed at least one process for memory; null without a cgroup
  *   stdout, stderr     text; each invalid UTF-8 sequence is replaced by U+FFFD
  *   stdout_truncated, stderr_truncated
- *   duration_seconds   wall time from the start of the program to the end of its last process
+ *   duration_seconds   wall time from the beginning of the set-up to the end of the last process
  *   cpu_seconds        of all processes together
  *   memory_peak_bytes, pids_peak
  *   cache_key          identity of the environment: "sandbox-env:" and a sha256

@@ -37,13 +37,13 @@ struct watch {
 	const struct supervise_input *in;
 	struct supervise_output *out;
 	struct pollfd fds[WATCH_N];
-	uint64_t start, wall_deadline, cpu_check;
+	uint64_t wall_deadline, cpu_check;
 	size_t in_done;
 	int in_fd;
 	bool killed;
 };
 
-static uint64_t now_ns(void)
+uint64_t supervise_now(void)
 {
 	struct timespec t;
 
@@ -175,11 +175,10 @@ static int set_up(struct watch *w, struct err *e)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0 && fcntl(fds[i], F_SETFL, O_NONBLOCK) < 0)
 			return err_sys(e, "set up the supervision of the sandbox");
-	w->start = now_ns();
-	w->wall_deadline = in->wall_ns ? add_sat(w->start, in->wall_ns) : NEVER;
+	w->wall_deadline = in->wall_ns ? add_sat(in->start_ns, in->wall_ns) : NEVER;
 	w->cpu_check = NEVER;
 	if (in->cpu_ns)
-		w->cpu_check = add_sat(w->start, in->cpu_ns / in->cpus_milli * 1000);
+		w->cpu_check = add_sat(in->start_ns, in->cpu_ns / in->cpus_milli * 1000);
 	w->fds[WATCH_PIDFD] = (struct pollfd){.fd = in->pidfd, .events = POLLIN};
 	w->fds[WATCH_OUT] = (struct pollfd){.fd = in->out_fd, .events = POLLIN};
 	w->fds[WATCH_ERR] = (struct pollfd){.fd = in->err_fd, .events = POLLIN};
@@ -194,7 +193,7 @@ static int set_up(struct watch *w, struct err *e)
 static uint64_t sleep_until_event(struct watch *w, struct err *e)
 {
 	uint64_t until = w->wall_deadline < w->cpu_check ? w->wall_deadline : w->cpu_check;
-	uint64_t now = now_ns(), wait = until > now ? until - now : 0;
+	uint64_t now = supervise_now(), wait = until > now ? until - now : 0;
 	struct timespec t = {.tv_sec = (time_t)(wait / NS_PER_SEC),
 			     .tv_nsec = (long)(wait % NS_PER_SEC)};
 
@@ -204,7 +203,7 @@ static uint64_t sleep_until_event(struct watch *w, struct err *e)
 		err_sys(e, "wait for the sandbox: ppoll");
 		return 0;
 	}
-	return now_ns();
+	return supervise_now();
 }
 
 static int loop(struct watch *w, struct err *e)
@@ -265,7 +264,7 @@ static int reap(struct watch *w, struct err *e)
 	while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return err_sys(e, "wait for the sandbox");
-	w->out->wall_ns = now_ns() - w->start;
+	w->out->wall_ns = supervise_now() - w->in->start_ns;
 	if (w->in->status_fd >= 0) {
 		payload_ended(w);
 		return 0;

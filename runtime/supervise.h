@@ -28,6 +28,7 @@ struct supervise_input {
 	int reader_fd;        /* a pipe's write end of whoever waits for the result: when its reader is
 			       * gone, the payload is ended; -1 = none, other kinds of files never hang up */
 
+	uint64_t start_ns;        /* supervise_now() when the start began: the wall time counts from there */
 	uint64_t wall_ns, cpu_ns; /* 0 = no limit */
 	uint64_t cpus_milli;      /* thousandths of a CPU that the payload gets at most; > 0 */
 	/* CPU time used so far in microseconds, or -errno; needed with cpu_ns. */
@@ -55,11 +56,13 @@ struct supervise_output {
 	int stop_signal;
 	bool have_status;     /* false: INIT ended before the payload (killed from outside) */
 	int status;           /* as of wait(2), of the payload */
-	uint64_t wall_ns;     /* from the call to the end of INIT */
+	uint64_t wall_ns;     /* from start_ns to the end of INIT */
 	struct rusage usage;  /* of all processes that were waited for */
 	struct supervise_stream out, err;
 };
 
+/* Nanoseconds of the monotonic clock. */
+uint64_t supervise_now(void);
 /*
  * Returns when INIT has been reaped: 0, or -errno when watching failed (INIT is killed and reaped
  * then, too). The streams are filled in both cases; free them with supervise_free.

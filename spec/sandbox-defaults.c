@@ -144,28 +144,41 @@ static uint64_t at_most(uint64_t v, uint64_t max)
 	return v < max ? v : max;
 }
 
-/* A default is never above what the caller has: raising needs a privilege. */
+/* A default is never above what the caller has: raising needs a privilege. l has room. */
+static void add_rlimit(struct build *b, struct oci_rlimit_list *l, const struct oci_rlimit *limit)
+{
+	const struct oci_rlimit *own = find_rlimit(&b->h->rlimits, limit->type);
+	struct oci_rlimit *r;
+
+	if (find_rlimit(l, limit->type))
+		return;
+	r = &l->v[l->n++];
+	*r = *limit;
+	if (own) {
+		r->hard = at_most(r->hard, own->hard);
+		r->soft = at_most(r->soft, own->hard);
+	}
+}
+
+/*
+ * RLIMIT_NPROC is the second wall behind pids.max, and the only one without a cgroup: it counts
+ * per user namespace since Linux 5.14.
+ */
 static void default_process_limits(struct build *b)
 {
-	struct oci_rlimit_list *l = &b->s->process->rlimits;
-	struct oci_rlimit *v = arena_array(b->a, l->n + N_RLIMITS, sizeof(*v));
-	size_t n = l->n;
+	const struct oci_rlimit_list *given = &b->s->process->rlimits;
+	struct oci_rlimit_list l = {.v = arena_array(b->a, given->n + N_RLIMITS + 1, sizeof(*l.v))};
+	int64_t pids = b->s->linux_->resources->pids->limit.v;
 
-	if (n)
-		memcpy(v, l->v, n * sizeof(*v));
-	for (size_t i = 0; i < N_RLIMITS; i++) {
-		const struct oci_rlimit *own = find_rlimit(&b->h->rlimits, default_rlimits[i].type);
-
-		if (find_rlimit(l, default_rlimits[i].type))
-			continue;
-		v[n] = default_rlimits[i];
-		if (own) {
-			v[n].hard = at_most(v[n].hard, own->hard);
-			v[n].soft = at_most(v[n].soft, own->hard);
-		}
-		n++;
-	}
-	*l = (struct oci_rlimit_list){v, n};
+	l.n = given->n;
+	if (l.n)
+		memcpy(l.v, given->v, l.n * sizeof(*l.v));
+	for (size_t i = 0; i < N_RLIMITS; i++)
+		add_rlimit(b, &l, &default_rlimits[i]);
+	if (pids > 0)
+		add_rlimit(b, &l, &(struct oci_rlimit){(char *)"RLIMIT_NPROC", (uint64_t)pids,
+						       (uint64_t)pids});
+	b->s->process->rlimits = l;
 }
 
 static int default_process(struct build *b, struct err *e)
@@ -429,6 +442,7 @@ int sandbox_defaults(struct arena *a, struct sandbox *sb, const struct sandbox_h
 	if (r < 0)
 		return r;
 	default_options(&b);
+	default_linux(&b);
 	r = default_process(&b, e);
 	if (r < 0)
 		return r;
@@ -438,7 +452,6 @@ int sandbox_defaults(struct arena *a, struct sandbox *sb, const struct sandbox_h
 		s->hostname = arena_strdup(a, "sandbox");
 	DEFAULT(s->root->readonly, true);
 	default_mounts(&b);
-	default_linux(&b);
 	checked = *s;
 	if (b.o->host_rootfs) /* a root without a path is not OCI */
 		checked.root = NULL;

@@ -51,6 +51,7 @@ static void job_start(struct job *j, void (*payload)(void))
 	j->in = (struct supervise_input){
 		.out_fd = out[0], .err_fd = err[0], .in_fd = in[1], .sigfd = -1, .status_fd = -1, .reader_fd = -1,
 		.pidfd = sys_pidfd_open(j->pid, 0), .output_limit = 1 << 20, .cpus_milli = 1000,
+		.start_ns = supervise_now(),
 	};
 }
 

@@ -162,7 +162,7 @@ static void given_parts_alone_change(void)
 	CHECK_INT(s->process->user.gid, 1000);
 	CHECK_STR(s->process->cwd, "/x");
 	CHECK_INT(s->process->rlimits.v[0].soft, 5);
-	CHECK_INT(s->process->rlimits.n, 8);
+	CHECK_INT(s->process->rlimits.n, 9);
 	CHECK_INT(s->linux_->resources->memory->limit.v, 32 << 20);
 	CHECK_INT(s->linux_->resources->memory->swap.v, 32 << 20);
 	CHECK_INT(s->linux_->resources->pids->limit.v, 65);
