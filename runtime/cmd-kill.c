@@ -12,6 +12,7 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
+#include "runtime/hooks.h"
 
 /* "9", "KILL", "SIGKILL", "SIGRTMIN+3"; -1 when it is none. */
 static int parse_signal(const char *s)
@@ -83,6 +84,17 @@ int cmd_kill(int argc, char **argv, const struct rt_globals *g)
 	return r < 0 ? command_failed(&e, 1) : 0;
 }
 
+static void run_poststop(const struct rt_container *c)
+{
+	const struct oci_spec *s = c->doc->config;
+	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
+
+	if (!s || !s->hooks)
+		return;
+	h.list = &s->hooks->poststop;
+	hooks_run_all(&h);
+}
+
 static int delete_container(struct arena *a, const struct rt_globals *g, const char *id, bool force,
 			    struct err *e)
 {
@@ -99,9 +111,11 @@ static int delete_container(struct arena *a, const struct rt_globals *g, const c
 	r = rt_container_kill_all(&c, e);
 	if (r == 0 && c.cgroup)
 		r = cg_destroy(c.cgroup, e);
-	if (r == 0)
-		rt_state_remove(&c.state);
-	return r;
+	if (r < 0)
+		return r;
+	rt_state_remove(&c.state);
+	run_poststop(&c);
+	return 0;
 }
 
 int cmd_delete(int argc, char **argv, const struct rt_globals *g)

@@ -11,6 +11,25 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
+#include "runtime/hooks.h"
+
+/* A failure ends the container, as runtime.md wants it. */
+static int run_poststart(struct rt_container *c, struct err *e)
+{
+	const struct oci_spec *s = c->doc->config;
+	struct hooks_run h = {.kind = "poststart", .status = "running", .state = c->doc,
+			      .pid = (pid_t)c->doc->init_pid};
+	struct err ignored = {0};
+	int r;
+
+	if (!s || !s->hooks)
+		return 0;
+	h.list = &s->hooks->poststart;
+	r = hooks_run(&h, e);
+	if (r < 0)
+		rt_container_kill_all(c, &ignored);
+	return r;
+}
 
 static int start_container(struct arena *a, const struct rt_globals *g, const char *id, struct err *e)
 {
@@ -34,7 +53,9 @@ static int start_container(struct arena *a, const struct rt_globals *g, const ch
 	if (r < 0)
 		return r;
 	unlinkat(c.state.dir, "start", 0);
-	return write(fifo, "s", 1) == 1 ? 0 : err_sys(e, "start the container %s", id);
+	if (write(fifo, "s", 1) != 1)
+		return err_sys(e, "start the container %s", id);
+	return run_poststart(&c, e);
 }
 
 int cmd_start(int argc, char **argv, const struct rt_globals *g)

@@ -29,6 +29,7 @@
 #include "nsenter/ns.h"
 #include "nsenter/timens.h"
 #include "runtime/console.h"
+#include "runtime/hooks.h"
 #include "runtime/payload.h"
 #include "runtime/sysctl.h"
 #include "runtime/tinyinit.h"
@@ -56,15 +57,15 @@ static void undo_reserve_id(void *ctx)
 	rt_state_remove(&LAUNCH(ctx)->state);
 }
 
-static int save_state(struct rt_launch *l, struct err *e)
+/* What is known of the container at this moment; the strings live as long as the launch. */
+static struct spec_state *describe(struct rt_launch *l)
 {
 	const struct plan *p = l->plan;
-	struct spec_state_cgroup cgroup = {
-		.manager = p->cgroup->driver == CG_DRIVER_SYSTEMD ? "systemd" : "fs",
-		.paths = l->cgroup ? cg_paths(l->cgroup, l->arena)
-				   : plan_cgroup_paths(l->arena, p, l->host),
-	};
-	struct spec_state doc = {
+	struct spec_state *doc = arena_new_of(l->arena, struct spec_state);
+
+	if (!l->created[0])
+		spec_time_now(l->created);
+	*doc = (struct spec_state){
 		.version = SPEC_STATE_VERSION,
 		.oci_version = p->spec->oci_version ? p->spec->oci_version : OCI_VERSION,
 		.id = (char *)p->options.id,
@@ -77,14 +78,20 @@ static int save_state(struct rt_launch *l, struct err *e)
 		.owner_pid = {true, getpid()},
 		.systemd = p->options.systemd_cgroup,
 		.rootless = !l->host->privileged,
-		.cgroup = p->cgroup->driver == CG_DRIVER_NONE ? NULL : &cgroup,
 	};
+	return doc;
+}
 
-	if (!l->created[0])
-		spec_time_now(l->created);
-	if (l->pid)
-		rt_state_fill_init(&doc, l->arena, l->host->procfs, l->pid);
-	return l->pid ? rt_state_publish(&l->state, &doc, e) : rt_state_intend(&l->state, &doc, e);
+static void describe_cgroup(struct rt_launch *l, struct spec_state *doc)
+{
+	const struct plan *p = l->plan;
+
+	if (p->cgroup->driver == CG_DRIVER_NONE)
+		return;
+	doc->cgroup = arena_new_of(l->arena, struct spec_state_cgroup);
+	doc->cgroup->manager = p->cgroup->driver == CG_DRIVER_SYSTEMD ? "systemd" : "fs";
+	doc->cgroup->paths = l->cgroup ? cg_paths(l->cgroup, l->arena)
+				       : plan_cgroup_paths(l->arena, p, l->host);
 }
 
 static bool own_filter(const void *ctx)
@@ -114,15 +121,25 @@ static int compile_filter(void *ctx, struct err *e)
 /* Before the cgroup exists: should we be killed in between, the next command knows what to look for. */
 static int record_intent(void *ctx, struct err *e)
 {
-	return save_state(ctx, e);
+	struct rt_launch *l = ctx;
+	struct spec_state *doc = describe(l);
+
+	describe_cgroup(l, doc);
+	return rt_state_intend(&l->state, doc, e);
 }
 
 static int record_running(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
+	struct spec_state *doc;
 
 	l->pid = l->channel.child.pid;
-	return save_state(l, e);
+	doc = describe(l);
+	describe_cgroup(l, doc);
+	rt_state_fill_init(doc, l->arena, l->host->procfs, l->pid);
+	if (!l->ephemeral) /* for exec, update, and the hooks of start and delete */
+		doc->config = (struct oci_spec *)l->plan->spec;
+	return rt_state_publish(&l->state, doc, e);
 }
 
 static int make_cgroup(void *ctx, struct err *e)
@@ -229,6 +246,38 @@ static int make_start_fifo(void *ctx, struct err *e)
 	l->start_fd = openat(l->state.dir, "start", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return l->start_fd < 0 ? err_sys(e, "open the fifo `start`") : 0;
 }
+
+/* ---- hooks ---- */
+
+static const struct oci_hook_list no_hooks;
+
+#define HOOKS(ctx, member) (PLAN(ctx)->spec->hooks ? &PLAN(ctx)->spec->hooks->member : &no_hooks)
+
+/* pid 0: our own, as INIT sees itself. */
+static int run_hooks(struct rt_launch *l, const struct oci_hook_list *list, const char *kind,
+		     const char *status, struct err *e)
+{
+	bool in_init = str_eq(kind, "createContainer") || str_eq(kind, "startContainer");
+	struct hooks_run h = {.list = list, .kind = kind, .status = status, .state = describe(l),
+			      .pid = in_init ? getpid() : l->channel.child.pid};
+
+	return hooks_run(&h, e);
+}
+
+#define HOOK_ROWS(name, member, kind, status)                                           \
+	static bool has_##name(const void *ctx)                                         \
+	{                                                                               \
+		return HOOKS(ctx, member)->n > 0;                                       \
+	}                                                                               \
+	static int run_##name(void *ctx, struct err *e)                                 \
+	{                                                                               \
+		return run_hooks(ctx, HOOKS(ctx, member), kind, status, e);             \
+	}
+HOOK_ROWS(prestart, prestart, "prestart", "creating")
+HOOK_ROWS(create_runtime, create_runtime, "createRuntime", "creating")
+HOOK_ROWS(create_container, create_container, "createContainer", "creating")
+HOOK_ROWS(start_container, start_container, "startContainer", "created")
+HOOK_ROWS(poststart, poststart, "poststart", "running")
 
 /* ---- the spawn ---- */
 
@@ -647,6 +696,21 @@ static int wait_for_start(void *ctx, struct err *e)
 	return 0;
 }
 
+static bool start_hooks_after_start(const void *ctx)
+{
+	return is_create(ctx) && has_start_container(ctx);
+}
+
+static bool start_hooks_at_once(const void *ctx)
+{
+	return !is_create(ctx) && has_start_container(ctx);
+}
+
+static bool poststart_at_once(const void *ctx)
+{
+	return !is_create(ctx) && has_poststart(ctx);
+}
+
 static bool is_direct(const void *ctx)
 {
 	return !is_create(ctx) && !has_tiny_init(ctx);
@@ -695,6 +759,9 @@ static const struct step rows[] = {
 	{"mount", STEP_INIT, NULL, row_mount, NULL},
 	{"make the devices", STEP_INIT, NULL, row_devices, NULL},
 	{"open the console", STEP_INIT, has_terminal, open_console, NULL},
+	{"run the hooks", STEP_PARENT, has_prestart, run_prestart, NULL},
+	{"run the hooks", STEP_PARENT, has_create_runtime, run_create_runtime, NULL},
+	{"run the hooks", STEP_INIT, has_create_container, run_create_container, NULL},
 	{"pivot the root", STEP_INIT, NULL, row_pivot, NULL},
 	{"go to the working directory", STEP_INIT, NULL, go_to_cwd, NULL},
 	{"set kernel parameters", STEP_INIT, has_sysctl, set_sysctl, NULL},
@@ -710,13 +777,16 @@ static const struct step rows[] = {
 	{"die with the parent", STEP_INIT, die_with_parent, set_die_with_parent, NULL},
 	{"set no-new-privileges", STEP_INIT, no_new_privs, set_no_new_privs, NULL},
 	{START, STEP_INIT, is_create, find_program, NULL},
+	{"run the hooks", STEP_INIT, start_hooks_at_once, run_start_container, NULL},
 	{"install the seccomp filter", STEP_INIT, filter_at_once, install_filter, NULL},
 	{"become the init", STEP_INIT, has_tiny_init, exec_tiny_init, NULL},
 	{START, STEP_INIT, is_direct, exec_program, NULL},
 
 	{"record the process", STEP_PARENT, NULL, record_running, NULL},
+	{"run the hooks", STEP_PARENT, poststart_at_once, run_poststart, NULL},
 
 	{"wait for the start", STEP_ALONE, is_create, wait_for_start, NULL},
+	{"run the hooks", STEP_ALONE, start_hooks_after_start, run_start_container, NULL},
 	{"install the seccomp filter", STEP_ALONE, filter_after_start, install_filter, NULL},
 	{START, STEP_ALONE, is_create, exec_program, NULL},
 };
@@ -778,6 +848,16 @@ void rt_launch_detach(struct rt_launch *l)
 	rt_state_close(&l->state);
 }
 
+static void run_poststop(struct rt_launch *l)
+{
+	struct hooks_run h = {.list = HOOKS(l, poststop), .kind = "poststop", .status = "stopped"};
+
+	if (!h.list->n)
+		return;
+	h.state = describe(l);
+	hooks_run_all(&h);
+}
+
 int rt_launch_end(struct rt_launch *l, struct err *e)
 {
 	int r = l->cgroup ? cg_destroy(l->cgroup, e) : 0;
@@ -791,6 +871,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 		rt_state_remove(&l->state);
 	else /* the next command tries again */
 		rt_state_close(&l->state);
+	run_poststop(l);
 	return r;
 }
 

@@ -285,6 +285,19 @@ static int plan_security(struct arena *a, struct plan *p, const struct rt_host *
 	return r;
 }
 
+/* What cannot be done is refused, never passed over. */
+static int check_supported(const struct oci_linux *l, struct err *e)
+{
+	if (l->net_devices.n)
+		return err_set(e, ENOTSUP, "linux.netDevices: is not supported by this version of brig");
+	if (l->intel_rdt)
+		return err_set(e, ENOTSUP, "linux.intelRdt: is not supported by this version of brig");
+	if (l->seccomp && l->seccomp->listener_path)
+		return err_set(e, ENOTSUP, "linux.seccomp.listenerPath: is not supported by this version "
+					   "of brig");
+	return 0;
+}
+
 /* Parts of the document that the engine needs. */
 static int check_complete(const struct oci_spec *s, const struct plan_options *o, struct err *e)
 {
@@ -296,7 +309,7 @@ static int check_complete(const struct oci_spec *s, const struct plan_options *o
 		return err_set(e, EINVAL, "linux: is missing");
 	if (!s->root && !o->host_rootfs)
 		return err_set(e, EINVAL, "root: is missing");
-	return 0;
+	return check_supported(s->linux_, e);
 }
 
 int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,
