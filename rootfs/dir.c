@@ -17,6 +17,14 @@ void dir_cache_drop(struct dir_cache *c)
 	c->path = NULL;
 }
 
+void dir_cache_covered(struct dir_cache *c, const char *target)
+{
+	size_t n = strlen(target);
+
+	if (c->path && n <= c->len && memcmp(c->path, target, n) == 0)
+		dir_cache_drop(c);
+}
+
 int dir_parent(struct dir_cache *c, const char *path, const char **ret_name, struct err *e)
 {
 	const char *slash = strrchr(path, '/');
@@ -43,6 +51,17 @@ int dir_parent(struct dir_cache *c, const char *path, const char **ret_name, str
 	*c = (struct dir_cache){c->root, fd, path, len};
 	*ret_name = slash + 1;
 	return fd;
+}
+
+int dir_open(struct dir_cache *c, const char *path, struct err *e)
+{
+	const char *name;
+	int fd, dir = dir_parent(c, path, &name, e);
+
+	if (dir < 0)
+		return dir;
+	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_sys(e, "open %s in the rootfs", path) : fd;
 }
 
 int dir_make_dir(struct dir_cache *c, const char *path, mode_t mode, struct err *e)

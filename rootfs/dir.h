@@ -18,10 +18,14 @@ struct dir_cache {
 };
 
 void dir_cache_drop(struct dir_cache *c);
+/* Something was mounted at target: forgets the directory when that covers it. */
+void dir_cache_covered(struct dir_cache *c, const char *target);
 #define auto_dir_cache __attribute__((cleanup(dir_cache_drop)))
 
 /* The parent of path (made when missing; belongs to the cache) and the last name. */
 int dir_parent(struct dir_cache *c, const char *path, const char **ret_name, struct err *e);
+/* An O_PATH fd of a directory that was just made; a link in its place is an error. */
+int dir_open(struct dir_cache *c, const char *path, struct err *e);
 /* An existing directory stays as it is. */
 int dir_make_dir(struct dir_cache *c, const char *path, mode_t mode, struct err *e);
 /* The file must not exist. */

@@ -43,14 +43,49 @@ int rootfs_prepare(struct rootfs_plan *p, struct err *e)
 	return 0;
 }
 
+/*
+ * Makes the target of a fresh entry: what mkdir made a moment ago in a directory of our own is
+ * neither a link nor on a procfs. 1: made, with its directory and name; 0: look it up instead.
+ */
+static int make_target(const struct rootfs_mount *m, struct dir_cache *dirs, bool is_dir,
+		       const char **ret_name, struct err *e)
+{
+	int dir, r;
+
+	if (!m->fresh)
+		return 0;
+	dir = dir_parent(dirs, m->target, ret_name, e);
+	if (dir < 0)
+		return err_wrap(e, "mount %s", m->target);
+	r = is_dir ? mkdirat(dir, *ret_name, 0755) : mknodat(dir, *ret_name, S_IFREG | 0644, 0);
+	if (r < 0 && errno != EEXIST)
+		return err_sys(e, "mount %s: make the target", m->target);
+	return r == 0;
+}
+
+static int attach_at(const struct rootfs_mount *m, int fd, int dir, const char *name,
+		     struct err *e)
+{
+	if (move_mount(fd, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount %s: attach %s", m->target, m->source);
+	return 0;
+}
+
 static int attach(const struct rootfs_plan *p, const struct rootfs_mount *m, int fd,
-		  struct err *e)
+		  struct dir_cache *dirs, struct err *e)
 {
 	auto_close int target = -1;
+	const char *name;
 	struct stat st;
+	int made;
 
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "mount %s: stat the source %s", m->target, m->source);
+	made = make_target(m, dirs, S_ISDIR(st.st_mode), &name, e);
+	if (made < 0)
+		return made;
+	if (made)
+		return attach_at(m, fd, dir_parent(dirs, m->target, &name, e), name, e);
 	target = target_open(p, m, S_ISDIR(st.st_mode), e);
 	if (target < 0)
 		return target;
@@ -69,7 +104,7 @@ static int apply_bind(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_
 	ssize_t n;
 
 	if (m->fd >= 0)
-		return attach(p, m, m->fd, e);
+		return attach(p, m, m->fd, dirs, e);
 	if (m->fd != SOURCE_IS_LINK)
 		return 0; /* optional and absent */
 	n = readlink(m->source, link, sizeof(link) - 1);
@@ -82,9 +117,16 @@ static int apply_bind(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_
 static int apply_fs(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
 		    struct err *e)
 {
-	auto_close int target = target_open(p, m, true, e);
+	auto_close int target = -1;
+	const char *name;
+	int made = make_target(m, dirs, true, &name, e);
 
-	(void)dirs;
+	if (made < 0)
+		return made;
+	if (made)
+		target = dir_open(dirs, m->target, e);
+	else
+		target = target_open(p, m, true, e);
 	return target < 0 ? target : fs_mount(m, target, e);
 }
 
@@ -106,7 +148,7 @@ static int apply_cgroup(struct rootfs_plan *p, struct rootfs_mount *m, struct di
 			     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 	bind.attr = (struct rootfs_attr){0};
 	fd = source_open(p, &bind, e);
-	return fd < 0 ? -e->code : attach(p, &bind, fd, e);
+	return fd < 0 ? -e->code : attach(p, &bind, fd, dirs, e);
 }
 
 static int apply_remount(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,
@@ -171,8 +213,10 @@ int rootfs_mount(struct rootfs_plan *p, struct err *e)
 
 		if (r < 0)
 			return r;
-		if (kinds[m->kind].mounts)
-			dir_cache_drop(&dirs); /* the directory may be covered now */
+		if (!m->fresh) /* a link of the image may have led anywhere */
+			dir_cache_drop(&dirs);
+		else if (kinds[m->kind].mounts)
+			dir_cache_covered(&dirs, m->target);
 	}
 	return 0;
 }

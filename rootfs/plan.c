@@ -264,6 +264,37 @@ static int plan_root(struct builder *b, struct err *e)
 	return 0;
 }
 
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
+/* Whether the last thing before entry i that its target lies below is a tmpfs of our own, in
+ * which nothing of that name was made yet. Only a hint: it saves looking before making. */
+static bool is_fresh(const struct rootfs_plan *p, size_t i)
+{
+	const char *target = p->mounts[i].target;
+
+	while (i-- > 0) {
+		const struct rootfs_mount *m = &p->mounts[i];
+
+		if (str_eq(m->target, target))
+			return false;
+		if (m->kind <= ROOTFS_CGROUP && m->kind != ROOTFS_REMOUNT &&
+		    is_below(target, m->target))
+			return m->kind == ROOTFS_FS && str_eq(m->fstype, "tmpfs") && !m->copy_up;
+	}
+	return !p->root;
+}
+
+static void plan_fresh(struct rootfs_plan *p)
+{
+	for (size_t i = 0; i < p->n_mounts; i++)
+		p->mounts[i].fresh = is_fresh(p, i);
+}
+
 /* Terminals and the SELinux label of file systems that are made anew. */
 static void plan_label(struct builder *b)
 {
@@ -295,6 +326,7 @@ int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_o
 	    plan_devices(a, s, p, e) < 0)
 		return -e->code;
 	plan_label(&b);
+	plan_fresh(p);
 	if (s->linux_) {
 		p->masked = s->linux_->masked_paths;
 		p->readonly = s->linux_->readonly_paths;

@@ -94,6 +94,7 @@ struct rootfs_mount {
 	bool keep_link;              /* a source that is a link is copied as a link, not bound */
 	bool source_nofollow;        /* a source that is a link is bound itself */
 	bool target_nofollow;        /* a target that is a link is an error */
+	bool fresh;                  /* the target's directory is on a tmpfs of ours: make it first */
 	bool checked_target;         /* allowed below a procfs (kernel file, lxcfs file) */
 	bool idmap, idmap_rec;       /* ids of the mount are shifted by: */
 	const struct oci_id_mapping *uid_maps, *gid_maps;
