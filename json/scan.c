@@ -116,12 +116,23 @@ static int scan_ascii(struct scanner *s)
 	return 0;
 }
 
+/* Bytes that scan_ascii or the UTF-8 check look at; all others are stepped over in one loop. */
+static const bool interesting[256] = {
+	[0] = true, ['\v'] = true, ['\f'] = true, ['"'] = true, ['\\'] = true,
+	['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [0x80 ... 0xff] = true,
+};
+
 int json_scan(const char *text, size_t len, struct err *e)
 {
 	struct scanner s = {.text = text, .len = len, .e = e};
 
-	while (s.pos < len) {
+	for (;;) {
 		int r = 0;
+
+		while (s.pos < len && !interesting[(unsigned char)text[s.pos]])
+			s.pos++;
+		if (s.pos == len)
+			break;
 
 		if ((unsigned char)text[s.pos] < 0x80) {
 			r = scan_ascii(&s);

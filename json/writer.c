@@ -113,16 +113,27 @@ static const char *escape_of(char c, char buf[static 8])
 	return buf;
 }
 
+static bool is_plain(char c)
+{
+	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
+}
+
 static void put_string(struct strbuf *out, const char *s, size_t n)
 {
 	size_t done = 0, i = 0; /* [done, i) has been looked at and can be copied */
 	char buf[8];
 
 	strbuf_addc(out, '"');
-	while (i < n) {
-		size_t valid = utf8_sequence(s + i, n - i);
-		const char *instead = valid == 1 ? escape_of(s[i], buf) : valid ? NULL : "\xef\xbf\xbd";
+	for (;;) {
+		const char *instead;
+		size_t valid;
 
+		while (i < n && is_plain(s[i]))
+			i++;
+		if (i == n)
+			break;
+		valid = utf8_sequence(s + i, n - i);
+		instead = valid == 1 ? escape_of(s[i], buf) : valid ? NULL : "\xef\xbf\xbd";
 		if (instead) {
 			strbuf_add(out, s + done, i - done);
 			strbuf_adds(out, instead);
