@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -393,6 +395,37 @@ static void limits(void)
 	as_nobody(no_process_left);
 }
 
+/* Born in its cgroup, where the machine has a cgroup2 that we may write to. */
+static void into_cgroup(void)
+{
+	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	static const char *const argv[] = {"/bin/grep", "-q", "^0::/brig-nsenter-test$",
+					   "/proc/self/cgroup", NULL};
+	char path[64];
+	int done = 0;
+
+	for (int i = 0; i < 4 && root(); i++) {
+		struct statfs fs;
+		struct box b;
+
+		snprintf(path, sizeof(path), "%s/brig-nsenter-test", roots[i / 2]);
+		if (statfs(roots[i / 2], &fs) < 0 || fs.f_type != CGROUP2_SUPER_MAGIC ||
+		    mkdir(path, 0755) < 0)
+			continue;
+		box_init(&b, &no_maps, 0, i % 2);
+		b.argv = argv;
+		b.spawn.cgroup_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		run_ok(&b);
+		CHECK(b.chan.child.in_cgroup);
+		close(b.spawn.cgroup_fd);
+		CHECK_INT(rmdir(path), 0);
+		box_free(&b);
+		done++;
+	}
+	if (!done)
+		printf("# skipped: no cgroup2 to write to\n");
+}
+
 /* CLONE_INTO_CGROUP with something that is no cgroup is an error that says so. */
 static void bad_cgroup(void)
 {
@@ -409,4 +442,4 @@ static void bad_cgroup(void)
 
 TEST_MAIN(TEST(namespaces), TEST(maps_as_root), TEST(unprivileged), TEST(clean_exec),
 	  TEST(time_both), TEST(bad_offsets), TEST(no_leak), TEST(init_helpers_both), TEST(hints),
-	  TEST(limits), TEST(bad_cgroup))
+	  TEST(limits), TEST(into_cgroup), TEST(bad_cgroup))
