@@ -3,7 +3,8 @@
  * New file system instances. The usual way is fchdir to the target's fd and mount(2) on ".": as
  * free of races as move_mount on the fd, all attributes in the one call, and 6 to 15 us cheaper
  * than fsopen, fsconfig, fsmount and move_mount. Those are used where mount(2) cannot do it
- * (propagation, copy-up, id maps, more than a page of options) and to find the kernel's own words
+ * (propagation, copy-up, id maps, more than a page of options, read-only without touching a shared
+ * superblock) and to find the kernel's own words
  * for an EINVAL.
  */
 #include <errno.h>
@@ -98,7 +99,8 @@ static int set_flags(int fs, const struct rootfs_mount *m, struct err *e)
 		if ((m->sb_flags & flags[i].ms) &&
 		    fsconfig(fs, FSCONFIG_SET_FLAG, flags[i].name, NULL, 0) < 0)
 			return fs_error(m, fs, flags[i].name, e);
-	if ((m->attr.set & MOUNT_ATTR_RDONLY) && !m->copy_up &&
+	/* On a disk the superblock too: nothing is replayed, and a read-only disk can be mounted. */
+	if ((m->attr.set & MOUNT_ATTR_RDONLY) && m->source && *m->source == '/' &&
 	    fsconfig(fs, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0)
 		return fs_error(m, fs, "set ro of", e);
 	return 0;
@@ -168,12 +170,23 @@ static const char *with_mode(const struct rootfs_mount *m, int target, char *buf
 	return buf;
 }
 
+/*
+ * mount(2) makes the superblock read-only as well, and that of sysfs, cgroup2 and others is
+ * shared with the host; these two have a new one for each mount.
+ */
+static bool readonly_hurts(const struct rootfs_mount *m)
+{
+	return ((m->attr.set | m->attr_rec.set) & MOUNT_ATTR_RDONLY) &&
+	       !str_eq(m->fstype, "tmpfs") && !str_eq(m->fstype, "proc");
+}
+
 int fs_mount(const struct rootfs_mount *m, int target, struct err *e)
 {
 	char buf[DATA_MAX + 32];
 	const char *data = m->data ? m->data : "";
 	unsigned long flags = mount_attr_to_ms(m->attr.set | m->attr_rec.set) | m->sb_flags;
-	bool fast = strlen(data) < DATA_MAX && !m->propagation && !m->copy_up && !m->idmap;
+	bool fast = strlen(data) < DATA_MAX && !m->propagation && !m->copy_up && !m->idmap &&
+		    !readonly_hurts(m);
 
 	if (strlen(data) < DATA_MAX)
 		data = with_mode(m, target, buf, sizeof(buf));

@@ -61,6 +61,18 @@ static int count_mounts(const char *part)
 	return n;
 }
 
+/* The host's mounts as one text, to compare: nothing may come, go or change. */
+static char *mount_table(void)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char *text = calloc(1, 1 << 18);
+
+	if (!f || !text || fread(text, 1, (1 << 18) - 1, f) == 0)
+		abort();
+	fclose(f);
+	return text;
+}
+
 static void report(struct box *b, int have, int want)
 {
 	if (have != want)
@@ -73,15 +85,18 @@ static void run_modes(void (*setup)(struct box *), void (*inside)(struct box *))
 {
 	for (int mode = 0; mode < BOX_N_MODES && box_can(mode); mode++) {
 		struct box b;
-		int before;
+		char *before, *after;
 
 		box_init(&b, mode);
 		make_volume(&b);
 		box_default_mounts(&b);
 		setup(&b);
-		before = count_mounts("");
+		before = mount_table();
 		report(&b, box_run(&b, inside), 0);
-		CHECK_INT(count_mounts(""), before);
+		after = mount_table();
+		CHECK_STR(after, before);
+		free(before);
+		free(after);
 		drop_volume();
 		box_free(&b);
 	}
@@ -112,6 +127,50 @@ static void check_binds(struct box *b)
 static void binds(void)
 {
 	run_modes(set_binds, check_binds);
+}
+
+/* On the host: a volume that is read-only and nosuid. A user namespace cannot take that back. */
+static void locked_options(void)
+{
+	static const struct { const char *options; int code; } cases[] = {
+		{"rbind", 0}, {"rbind,rw", EPERM}, {"rbind,suid", EPERM}, {"bind", EINVAL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) && box_can(BOX_USER); i++) {
+		struct box b;
+		int r;
+
+		box_init(&b, BOX_USER);
+		make_volume(&b);
+		CHECK_INT(mount(NULL, vol, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID, NULL), 0);
+		box_default_mounts(&b);
+		box_mount(&b, "/v", NULL, vol, cases[i].options);
+		r = box_run(&b, NULL);
+		CHECK_INT(r, cases[i].code ? 2 : 0);
+		CHECK_INT(b.err.code, cases[i].code);
+		if (cases[i].code == EINVAL)
+			CHECK(strstr(b.err.msg, "rbind") != NULL);
+		drop_volume();
+		box_free(&b);
+	}
+}
+
+static void set_no_pivot(struct box *b)
+{
+	b->options.no_pivot = true;
+}
+
+static void check_no_pivot(struct box *b)
+{
+	(void)b;
+	CHECK(!exists("/usr") && !exists("/etc"));
+	CHECK(chdir("/..") == 0 && !exists("usr"));
+	CHECK(chdir("/proc/self/root/..") == 0 && !exists("usr"));
+}
+
+static void no_pivot(void)
+{
+	run_modes(set_no_pivot, check_no_pivot);
 }
 
 static void set_tmpfs(struct box *b)
@@ -497,7 +556,7 @@ static void no_rootfs(void)
 	}
 }
 
-TEST_MAIN(TEST(binds), TEST(tmpfs), TEST(copy_up), TEST(devices), TEST(console), TEST(cgroup),
+TEST_MAIN(TEST(binds), TEST(locked_options), TEST(no_pivot), TEST(tmpfs), TEST(copy_up), TEST(devices), TEST(console), TEST(cgroup),
 	  TEST(cgroup_v1), TEST(propagation_shared), TEST(propagation_values),
 	  TEST(propagation_slave), TEST(idmap), TEST(messages),
 	  TEST(masked_outer_proc), TEST(no_rootfs))
