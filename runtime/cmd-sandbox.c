@@ -124,13 +124,64 @@ static void plan_secrets(struct job *j)
 	p->mounts = v;
 }
 
-static int make_plan(struct job *j, struct err *e)
+static struct oci_id_mapping *shift(struct arena *a, const struct oci_id_mapping_list *maps,
+				    uint32_t on_disk, uint32_t inside)
+{
+	struct oci_id_mapping *m = arena_new_of(a, struct oci_id_mapping);
+
+	for (size_t i = 0; i < maps->n; i++)
+		if (inside >= maps->v[i].container_id &&
+		    inside - maps->v[i].container_id < maps->v[i].size)
+			*m = (struct oci_id_mapping){
+				on_disk, maps->v[i].host_id + inside - maps->v[i].container_id, 1};
+	return m;
+}
+
+/*
+ * The directory for outputs belongs to somebody on the host, the program is somebody else: an
+ * id-mapped mount makes them one. Without privileges there is none; then a single id does it
+ * (choose_userns).
+ */
+static int plan_outputs(struct job *j, struct err *e)
+{
+	const struct sandbox_options *o = &j->q.sb.options;
+	const struct oci_user *u = &j->q.sb.spec->process->user;
+	struct rootfs_plan *p = j->plan->rootfs;
+	struct stat st;
+
+	if (!o->outputs || !j->host.privileged)
+		return 0;
+	if (stat(o->outputs, &st) < 0 || !S_ISDIR(st.st_mode))
+		return err_set(e, ENOTDIR, "outputs: %s is not a directory", o->outputs);
+	for (size_t i = 0; i < p->n_mounts; i++) {
+		struct rootfs_mount *m = &p->mounts[i];
+
+		if (m->kind != ROOTFS_BIND || !str_eq(m->target, SANDBOX_OUTPUTS))
+			continue;
+		m->uid_maps = shift(j->a, &j->plan->uid_maps, st.st_uid, u->uid);
+		m->gid_maps = shift(j->a, &j->plan->gid_maps, st.st_gid, u->gid);
+		m->n_uid_maps = m->n_gid_maps = 1;
+		m->idmap = m->uid_maps->host_id != st.st_uid || m->gid_maps->host_id != st.st_gid;
+	}
+	return 0;
+}
+
+static enum plan_userns choose_userns(const struct job *j)
 {
 	static const enum plan_userns modes[] = {
 		[SANDBOX_USERNS_AUTO] = PLAN_USERNS_AUTO,
 		[SANDBOX_USERNS_SINGLE] = PLAN_USERNS_SINGLE,
 		[SANDBOX_USERNS_RANGE] = PLAN_USERNS_RANGE,
 	};
+	const struct sandbox_options *o = &j->q.sb.options;
+
+	if (o->userns.v == SANDBOX_USERNS_AUTO && o->outputs && !j->host.privileged)
+		return PLAN_USERNS_SINGLE;
+	return modes[o->userns.v];
+}
+
+static int make_plan(struct job *j, struct err *e)
+{
 	const struct sandbox_options *o = &j->q.sb.options;
 	char cwd[4096];
 	struct plan_options po = {
@@ -142,7 +193,7 @@ static int make_plan(struct job *j, struct err *e)
 		.tiny_init = o->init.v,
 		.die_with_parent = true,
 		.best_effort = o->best_effort.v,
-		.userns = modes[o->userns.v],
+		.userns = choose_userns(j),
 		.systemd_cgroup = j->launch.globals->systemd_cgroup,
 	};
 	int r;
@@ -153,6 +204,8 @@ static int make_plan(struct job *j, struct err *e)
 	r = make_id(j, e);
 	if (r == 0)
 		r = plan_build(j->a, j->q.sb.spec, &po, &j->host, &j->plan, e);
+	if (r == 0)
+		r = plan_outputs(j, e);
 	if (r < 0)
 		return r;
 	plan_secrets(j);
