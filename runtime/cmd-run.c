@@ -129,11 +129,14 @@ static int launch_and_leave(struct rt_launch *l, const struct run_options *o, st
 	if (r < 0)
 		return r;
 	r = write_pid_file(o->pid_file, l->pid, e);
-	if (r < 0)
+	if (r < 0) {
 		kill_and_end(l);
-	else
-		rt_launch_detach(l);
-	return r;
+		return r;
+	}
+	if (l->plan->options.create)
+		rt_launch_leave();
+	rt_launch_detach(l);
+	return 0;
 }
 
 /* A terminal needs somebody who holds its master. */

@@ -50,7 +50,8 @@ struct rt_launch {
 
 /*
  * Runs all steps up to the exec of the payload, or with plan.options.create up to where INIT waits
- * for `start` (it does so once we have exited or called rt_launch_detach). On failure everything is
+ * for `start`. It may share our memory and goes on when we exit, so the caller must then call
+ * rt_launch_leave soon, without returning from the function that holds *l. On failure everything is
  * undone.
  */
 int rt_launch(struct rt_launch *l, struct err *e);
@@ -59,6 +60,8 @@ int rt_launch(struct rt_launch *l, struct err *e);
  * and the state, closes all fds. INIT must be reaped before; read statistics before.
  */
 int rt_launch_end(struct rt_launch *l, struct err *e);
+/* After a successful `create`: ends this process. */
+_Noreturn void rt_launch_leave(void);
 /* The container goes on without us: closes all fds, keeps cgroup and state. */
 void rt_launch_detach(struct rt_launch *l);
 /* The names of the rows that apply, for `brig plan`. */

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the parent: what is made on the host, the spawn, and what only the host's side may do
+ * for INIT. Each that makes something has an undo. */
+#include "runtime/launch-rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "nsenter/idmap.h"
+#include "nsenter/ns.h"
+#include "runtime/console.h"
+#include "runtime/hooks.h"
+#include "runtime/tinyinit.h"
+#include "spec/spec.h"
+
+int row_reserve_id(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return rt_state_create(l->globals->root, l->plan->options.id, true, &l->state, e);
+}
+
+void row_undo_reserve_id(void *ctx)
+{
+	rt_state_remove(&LAUNCH(ctx)->state);
+}
+
+struct spec_state *rt_launch_describe(struct rt_launch *l)
+{
+	const struct plan *p = l->plan;
+	struct spec_state *doc = arena_new_of(l->arena, struct spec_state);
+
+	if (!l->created[0])
+		spec_time_now(l->created);
+	*doc = (struct spec_state){
+		.version = SPEC_STATE_VERSION,
+		.oci_version = p->spec->oci_version ? p->spec->oci_version : OCI_VERSION,
+		.id = (char *)p->options.id,
+		.bundle = (char *)p->options.bundle,
+		.rootfs = (char *)(p->rootfs->root ? p->rootfs->root : "/"),
+		.created = l->created,
+		.phase = !l->pid ? "creating" : p->options.create ? "created" : "running",
+		.annotations = p->spec->annotations,
+		.ephemeral = l->ephemeral,
+		.owner_pid = {true, getpid()},
+		.systemd = p->options.systemd_cgroup,
+		.rootless = !l->host->privileged,
+	};
+	return doc;
+}
+
+static void describe_cgroup(struct rt_launch *l, struct spec_state *doc)
+{
+	const struct plan *p = l->plan;
+
+	if (p->cgroup->driver == CG_DRIVER_NONE)
+		return;
+	doc->cgroup = arena_new_of(l->arena, struct spec_state_cgroup);
+	doc->cgroup->manager = p->cgroup->driver == CG_DRIVER_SYSTEMD ? "systemd" : "fs";
+	doc->cgroup->paths = l->cgroup ? cg_paths(l->cgroup, l->arena)
+				       : plan_cgroup_paths(l->arena, p, l->host);
+}
+
+bool row_own_filter(const void *ctx)
+{
+	const struct sec_plan *s = PLAN(ctx)->security;
+
+	return s->seccomp && !s->filter;
+}
+
+/* Compiling takes a millisecond or two, so programs are kept below the state directory. */
+int row_compile_filter(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	struct sec_plan *s = l->plan->security;
+	struct sec_filter *f;
+	auto_close int cache = -1;
+	int r;
+
+	if (mkdirat(l->state.root, ".seccomp", 0700) == 0 || errno == EEXIST)
+		cache = openat(l->state.root, ".seccomp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = sec_filter_cached(l->arena, cache, s->seccomp, &f, e);
+	if (r == 0)
+		s->filter = f;
+	return r;
+}
+
+/* Before the cgroup exists: should we be killed in between, the next command knows what to look for. */
+int row_record_intent(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	struct spec_state *doc = rt_launch_describe(l);
+
+	describe_cgroup(l, doc);
+	return rt_state_intend(&l->state, doc, e);
+}
+
+int row_record_running(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	struct spec_state *doc;
+
+	l->pid = l->channel.child.pid;
+	doc = rt_launch_describe(l);
+	describe_cgroup(l, doc);
+	rt_state_fill_init(doc, l->arena, l->host->procfs, l->pid);
+	if (!l->ephemeral) /* for exec, update, and the hooks of start and delete */
+		doc->config = (struct oci_spec *)l->plan->spec;
+	return rt_state_publish(&l->state, doc, e);
+}
+
+int row_make_cgroup(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return cg_create(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e);
+}
+
+void row_undo_make_cgroup(void *ctx)
+{
+	struct rt_launch *l = ctx;
+	struct err e = {0};
+
+	if (l->cgroup && cg_destroy(l->cgroup, &e) < 0)
+		log_warning("remove the cgroup: %s", e.msg);
+	cg_close(l->cgroup);
+	l->cgroup = NULL;
+}
+
+bool row_sources_by_parent(const void *ctx)
+{
+	return rootfs_sources_by_parent(PLAN(ctx)->rootfs);
+}
+
+bool row_sources_by_init(const void *ctx)
+{
+	return !row_sources_by_parent(ctx);
+}
+
+int row_open_sources(void *ctx, struct err *e)
+{
+	return rootfs_open_sources(PLAN(ctx)->rootfs, e);
+}
+
+void row_undo_open_sources(void *ctx)
+{
+	rootfs_close(PLAN(ctx)->rootfs);
+}
+
+bool row_has_tiny_init(const void *ctx)
+{
+	return PLAN(ctx)->options.tiny_init;
+}
+
+int row_prepare_tiny_init(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	int fds[2];
+
+	l->init_exe = tinyinit_open(e);
+	if (l->init_exe < 0)
+		return l->init_exe;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_sys(e, "make the status pipe");
+	l->status_fd = fds[0];
+	l->status_write = fds[1];
+	return 0;
+}
+
+void row_undo_tiny_init(void *ctx)
+{
+	struct rt_launch *l = ctx;
+
+	cleanup_close(&l->init_exe);
+	cleanup_close(&l->status_fd);
+	cleanup_close(&l->status_write);
+}
+
+bool row_has_terminal(const void *ctx)
+{
+	return PLAN(ctx)->spec->process->terminal.v;
+}
+
+int row_connect_console(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	if (!l->console_socket)
+		return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, l->console) < 0
+			       ? err_sys(e, "make a socket pair") : 0;
+	l->console[1] = console_connect(l->console_socket, e);
+	return l->console[1] < 0 ? l->console[1] : 0;
+}
+
+void row_undo_connect_console(void *ctx)
+{
+	cleanup_close(&LAUNCH(ctx)->console[0]);
+	cleanup_close(&LAUNCH(ctx)->console[1]);
+}
+
+bool row_is_create(const void *ctx)
+{
+	return PLAN(ctx)->options.create;
+}
+
+/* Read and write at once: no end of file between two writers, and opening does not wait. */
+int row_make_start_fifo(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	if (mkfifoat(l->state.dir, "start", 0600) < 0)
+		return err_sys(e, "make the fifo `start`");
+	l->start_fd = openat(l->state.dir, "start", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return l->start_fd < 0 ? err_sys(e, "open the fifo `start`") : 0;
+}
+
+/* ---- hooks ---- */
+
+const struct oci_hook_list rt_no_hooks;
+
+/* pid 0: our own, as INIT sees itself. */
+static int run_hooks(struct rt_launch *l, const struct oci_hook_list *list, const char *kind,
+		     const char *status, struct err *e)
+{
+	bool in_init = str_eq(kind, "createContainer") || str_eq(kind, "startContainer");
+	struct hooks_run h = {.list = list, .kind = kind, .status = status, .state = rt_launch_describe(l),
+			      .pid = in_init ? getpid() : l->channel.child.pid};
+
+	return hooks_run(&h, e);
+}
+
+#define HOOK_ROWS(name, member, kind, status)                                           \
+	bool row_has_##name(const void *ctx)                                         \
+	{                                                                               \
+		return HOOKS(ctx, member)->n > 0;                                       \
+	}                                                                               \
+	int row_run_##name(void *ctx, struct err *e)                                 \
+	{                                                                               \
+		return run_hooks(ctx, HOOKS(ctx, member), kind, status, e);             \
+	}
+HOOK_ROWS(prestart, prestart, "prestart", "creating")
+HOOK_ROWS(create_runtime, create_runtime, "createRuntime", "creating")
+HOOK_ROWS(create_container, create_container, "createContainer", "creating")
+HOOK_ROWS(start_container, start_container, "startContainer", "created")
+HOOK_ROWS(poststart, poststart, "poststart", "running")
+
+/* ---- the spawn ---- */
+
+
+static int open_joins(const struct plan *p, struct ns_join *joins, struct err *e)
+{
+	for (size_t i = 0; i < p->n_joins; i++) {
+		int r = ns_open(p->joins[i].path, p->joins[i].flag, &joins[i].fd, e);
+
+		if (r < 0)
+			return r;
+		joins[i].type = p->joins[i].flag;
+		joins[i].path = p->joins[i].path;
+	}
+	return 0;
+}
+
+/* What INIT still needs when it is made by a joining process, which closes all else. */
+static size_t kept_fds(const struct rt_launch *l, int *fds, size_t max)
+{
+	const int ours[] = {l->host->procfs, l->console[1], l->start_fd, l->init_exe, l->status_write,
+			    l->stdio[0], l->stdio[1], l->stdio[2]};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (ours[i] > STDERR_FILENO)
+			fds[n++] = ours[i];
+	for (unsigned i = 0; i < l->plan->options.preserve_fds && n < max; i++)
+		fds[n++] = (int)(3 + i);
+	return n;
+}
+
+int row_spawn_init(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct plan *p = l->plan;
+	struct ns_join joins[8];
+	struct ns_spawn s = {
+		/* A cgroup namespace made by this clone3 would be rooted in our own cgroup
+		 * (copy_cgroup_ns looks at the caller): INIT makes it once it is in its cgroup. */
+		.new_ns = p->new_ns & ~(uint64_t)CLONE_NEWCGROUP,
+		.joins = joins,
+		.n_joins = p->n_joins,
+		.cgroup_fd = cg_fd(l->cgroup),
+		.share_vm = p->share_vm,
+		.main = rt_launch_serve,
+		.arg = l,
+	};
+	int keep[64];
+	int r;
+
+	s.keep_fds = keep;
+	s.n_keep_fds = kept_fds(l, keep, sizeof(keep) / sizeof(keep[0]));
+	memset(joins, -1, sizeof(joins));
+	r = open_joins(p, joins, e);
+	if (r == 0)
+		r = steps_open(&l->channel, &s, e);
+	if (r == 0)
+		r = ns_spawn(&s, &l->channel.child, e);
+	if (r == 0 && s.cgroup_fd >= 0 && !l->channel.child.in_cgroup) {
+		ns_child_kill(&l->channel.child);
+		r = err_set(e, ENOSYS, "clone3 cannot put a process into a cgroup: Linux 5.7 or newer is needed");
+	}
+	for (size_t i = 0; i < p->n_joins; i++)
+		if (joins[i].fd >= 0)
+			close(joins[i].fd);
+	return r;
+}
+
+/* ---- PARENT: what only the host's side may do for INIT ---- */
+
+bool row_new_userns(const void *ctx)
+{
+	return PLAN(ctx)->new_ns & CLONE_NEWUSER;
+}
+
+static struct ns_idmap *to_idmaps(struct arena *a, const struct oci_id_mapping_list *l)
+{
+	struct ns_idmap *m = arena_array(a, l->n + 1, sizeof(*m));
+
+	for (size_t i = 0; i < l->n; i++)
+		m[i] = (struct ns_idmap){l->v[i].container_id, l->v[i].host_id, l->v[i].size};
+	return m;
+}
+
+int row_write_maps(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct plan *p = l->plan;
+	struct ns_idmaps m = {
+		.uids = to_idmaps(l->arena, &p->uid_maps), .n_uids = p->uid_maps.n,
+		.gids = to_idmaps(l->arena, &p->gid_maps), .n_gids = p->gid_maps.n,
+	};
+
+	return ns_write_maps(l->host->procfs, l->channel.child.pid, &m, ns_idmap_mode(&m), e);
+}
+
+bool row_cgroup_by_pid(const void *ctx)
+{
+	const struct rt_launch *l = ctx;
+
+	/* `brig plan` has no cgroup yet */
+	if (!l->cgroup)
+		return PLAN(ctx)->cgroup->kind == CG_V1;
+	return PLAN(ctx)->cgroup->driver != CG_DRIVER_NONE && cg_fd(l->cgroup) < 0;
+}
+
+int row_attach_cgroup(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return cg_attach(l->cgroup, l->channel.child.pid, e);
+}

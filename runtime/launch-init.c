@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of INIT. It may share the parent's memory: see nsenter/steps.h for what that forbids. */
+#include "runtime/launch-rows.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "base/sys.h"
+#include "nsenter/ns.h"
+#include "nsenter/timens.h"
+#include "runtime/console.h"
+#include "runtime/payload.h"
+#include "runtime/sysctl.h"
+#include "runtime/tinyinit.h"
+
+static bool makes(const void *ctx, uint64_t ns)
+{
+	return PLAN(ctx)->new_ns & ns;
+}
+
+/* ---- namespaces ---- */
+
+bool row_zero_is_mapped(const void *ctx)
+{
+	const struct plan *p = PLAN(ctx);
+
+	for (size_t i = 0; i < p->uid_maps.n; i++)
+		if (p->uid_maps.v[i].container_id == 0)
+			return makes(ctx, CLONE_NEWUSER);
+	return (plan_joined(p) & CLONE_NEWUSER) != 0;
+}
+
+int row_become_root(void *ctx, struct err *e)
+{
+	return ns_become_root(PLAN(ctx)->n_joins == 0, e);
+}
+
+int row_new_session(void *ctx, struct err *e)
+{
+	(void)ctx; /* CVE-2017-5226: no way to the caller's terminal */
+	return setsid() < 0 && errno != EPERM ? err_sys(e, "setsid") : 0;
+}
+
+bool row_new_keyring(const void *ctx)
+{
+	return PLAN(ctx)->security->new_keyring;
+}
+
+int row_join_keyring(void *ctx, struct err *e)
+{
+	return sec_new_keyring(PLAN(ctx)->security, LAUNCH(ctx)->host->procfs, e);
+}
+
+bool row_new_cgroupns(const void *ctx)
+{
+	return makes(ctx, CLONE_NEWCGROUP);
+}
+
+int row_make_cgroupns(void *ctx, struct err *e)
+{
+	(void)ctx;
+	return unshare(CLONE_NEWCGROUP) < 0 ? err_sys(e, "unshare") : 0;
+}
+
+bool row_new_timens(const void *ctx)
+{
+	return makes(ctx, CLONE_NEWTIME);
+}
+
+static size_t add_offset(struct ns_time_offset *o, size_t n, int clock,
+			 const struct oci_time_offset *from)
+{
+	if (from)
+		o[n++] = (struct ns_time_offset){clock, from->secs.v, from->nanosecs.v};
+	return n;
+}
+
+int row_make_timens(void *ctx, struct err *e)
+{
+	const struct oci_time_offsets *t = PLAN(ctx)->spec->linux_->time_offsets;
+	struct ns_time_offset o[2];
+	size_t n = 0;
+
+	if (t) {
+		n = add_offset(o, n, CLOCK_BOOTTIME, t->boottime);
+		n = add_offset(o, n, CLOCK_MONOTONIC, t->monotonic);
+	}
+	return ns_new_time(LAUNCH(ctx)->host->procfs, o, n, e);
+}
+
+bool row_new_netns(const void *ctx)
+{
+	return makes(ctx, CLONE_NEWNET);
+}
+
+int row_loopback_up(void *ctx, struct err *e)
+{
+	(void)ctx;
+	return ns_loopback_up(e);
+}
+
+bool row_has_names(const void *ctx)
+{
+	return PLAN(ctx)->hostname || PLAN(ctx)->domainname;
+}
+
+int row_set_names(void *ctx, struct err *e)
+{
+	const char *host = PLAN(ctx)->hostname, *domain = PLAN(ctx)->domainname;
+	char hint[256];
+
+	if (host && sethostname(host, strlen(host)) < 0) {
+		if (ns_userns_hint(errno, hint, sizeof(hint)))
+			return err_set(e, EPERM, "sethostname: %s", hint);
+		return err_sys(e, "sethostname");
+	}
+	if (domain && setdomainname(domain, strlen(domain)) < 0)
+		return err_sys(e, "setdomainname");
+	return 0;
+}
+
+bool row_has_sysctl(const void *ctx)
+{
+	return PLAN(ctx)->spec->linux_->sysctl.n > 0;
+}
+
+int row_set_sysctl(void *ctx, struct err *e)
+{
+	return sysctl_apply(&PLAN(ctx)->spec->linux_->sysctl, LAUNCH(ctx)->host->procfs, e);
+}
+
+/* ---- file system ---- */
+
+#define ROOTFS_ROW(name)                                              \
+	int row_##name(void *ctx, struct err *e)               \
+	{                                                             \
+		return rootfs_##name(PLAN(ctx)->rootfs, e);           \
+	}
+ROOTFS_ROW(prepare)
+ROOTFS_ROW(mount)
+ROOTFS_ROW(devices)
+ROOTFS_ROW(pivot)
+ROOTFS_ROW(finish)
+
+int row_go_to_cwd(void *ctx, struct err *e)
+{
+	return rootfs_chdir(PLAN(ctx)->rootfs, PLAN(ctx)->cwd, e);
+}
+
+int row_open_console(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct oci_process *p = l->plan->spec->process;
+
+	l->console_peer = console_open(l->plan->rootfs, p->console_size, p->user.uid, l->console[1], e);
+	return l->console_peer < 0 ? l->console_peer : 0;
+}
+
+/* ---- the process ---- */
+
+bool row_has_oom_score(const void *ctx)
+{
+	return PLAN(ctx)->security->oom_score_adj.set;
+}
+
+int row_set_oom_score(void *ctx, struct err *e)
+{
+	return sec_set_oom_score_adj(PLAN(ctx)->security, LAUNCH(ctx)->host->procfs, e);
+}
+
+int row_set_process(void *ctx, struct err *e)
+{
+	const struct sec_plan *s = PLAN(ctx)->security;
+	int r = sec_set_rlimits(s, 0, e);
+
+	if (r == 0)
+		r = sec_set_scheduling(s, e);
+	if (r == 0)
+		r = sec_set_labels(s, LAUNCH(ctx)->host->procfs, e);
+	if (r == 0)
+		r = sec_set_personality(s, e);
+	return r < 0 ? r : sec_set_umask(s, e);
+}
+
+bool row_find_home(const void *ctx)
+{
+	return PLAN(ctx)->find_home;
+}
+
+int row_set_home(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	(void)e;
+
+	payload_home(l->plan->security->uid, l->home, sizeof(l->home));
+	l->plan->envp[l->plan->n_env] = l->home;
+	return 0;
+}
+
+/* stdin, stdout and stderr; everything else is closed by the exec. */
+int row_set_descriptors(void *ctx, struct err *e)
+{
+	const struct rt_launch *l = ctx;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = l->console_peer >= 0 ? l->console_peer : l->stdio[i];
+
+		if (fd >= 0 && dup2(fd, i) < 0)
+			return err_sys(e, "dup2 to %d", i);
+	}
+	if (sys_close_range(3 + l->plan->options.preserve_fds, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+		return err_sys(e, "close_range");
+	return 0;
+}
+
+bool row_filter_first(const void *ctx)
+{
+	return sec_filter_first(PLAN(ctx)->security);
+}
+
+static bool filter_last(const void *ctx)
+{
+	return PLAN(ctx)->security->filter && !row_filter_first(ctx);
+}
+
+int row_install_filter(void *ctx, struct err *e)
+{
+	int listener;
+
+	return sec_install_filter(PLAN(ctx)->security, &listener, e);
+}
+
+int row_set_ids(void *ctx, struct err *e)
+{
+	return sec_set_ids(PLAN(ctx)->security, e);
+}
+
+int row_set_caps(void *ctx, struct err *e)
+{
+	return sec_set_caps(PLAN(ctx)->security, e);
+}
+
+bool row_die_with_parent(const void *ctx)
+{
+	return PLAN(ctx)->options.die_with_parent;
+}
+
+int row_set_die_with_parent(void *ctx, struct err *e)
+{
+	return ns_die_with_parent(LAUNCH(ctx)->channel.init, e);
+}
+
+bool row_no_new_privs(const void *ctx)
+{
+	return PLAN(ctx)->security->no_new_privs;
+}
+
+int row_set_no_new_privs(void *ctx, struct err *e)
+{
+	return sec_set_no_new_privs(PLAN(ctx)->security, e);
+}
+
+/* What the payload does on its own credentials before its exec, with the tiny init above it. */
+static int payload_main(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	int r = row_filter_first(ctx) ? row_install_filter(ctx, e) : 0;
+
+	if (r == 0)
+		r = row_set_ids(ctx, e);
+	if (r == 0)
+		r = row_set_caps(ctx, e);
+	if (r == 0 && row_no_new_privs(ctx))
+		r = row_set_no_new_privs(ctx, e);
+	if (r == 0 && filter_last(ctx))
+		r = row_install_filter(ctx, e);
+	return r < 0 ? r : payload_exec(l->plan->argv, l->plan->envp, e);
+}
+
+int row_start_payload(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return payload_spawn(payload_main, ctx, &l->payload, e);
+}
+
+int row_exec_tiny_init(void *ctx, struct err *e)
+{
+	const struct rt_launch *l = ctx;
+	struct tinyinit t = {
+		.fd = l->init_exe,
+		.status_fd = l->status_write,
+		.payload = l->payload,
+		.uid = l->plan->security->uid,
+		.gid = l->plan->security->gid,
+		.pdeathsig = l->plan->options.die_with_parent ? SIGKILL : 0,
+	};
+
+	return tinyinit_exec(&t, e);
+}
+
+int row_find_program(void *ctx, struct err *e)
+{
+	return payload_find(PLAN(ctx)->argv, PLAN(ctx)->envp, e);
+}
+
+int row_wait_for_start(void *ctx, struct err *e)
+{
+	char c;
+
+	while (read(LAUNCH(ctx)->start_fd, &c, 1) < 0)
+		if (errno != EINTR)
+			return err_sys(e, "read the fifo `start`");
+	return 0;
+}
+
+bool row_start_hooks_after_start(const void *ctx)
+{
+	return row_is_create(ctx) && row_has_start_container(ctx);
+}
+
+bool row_start_hooks_at_once(const void *ctx)
+{
+	return !row_is_create(ctx) && row_has_start_container(ctx);
+}
+
+bool row_poststart_at_once(const void *ctx)
+{
+	return !row_is_create(ctx) && row_has_poststart(ctx);
+}
+
+bool row_is_direct(const void *ctx)
+{
+	return !row_is_create(ctx) && !row_has_tiny_init(ctx);
+}
+
+bool row_filter_after_start(const void *ctx)
+{
+	return row_is_create(ctx) && filter_last(ctx);
+}
+
+bool row_filter_at_once(const void *ctx)
+{
+	return !row_is_create(ctx) && filter_last(ctx);
+}
+
+int row_exec_program(void *ctx, struct err *e)
+{
+	return payload_exec(PLAN(ctx)->argv, PLAN(ctx)->envp, e);
+}
