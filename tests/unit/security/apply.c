@@ -19,6 +19,7 @@
 
 #include "base/io.h"
 #include "base/procfs.h"
+#include "security/landlock.h"
 #include "security/security.h"
 #include "tests/unit/test.h"
 
@@ -461,6 +462,8 @@ static void scheduling(void)
 
 	if (NOT_ROOT)
 		return;
+	if (syscall(SYS_get_mempolicy, NULL, NULL, 0, NULL, 0) < 0 && errno == ENOSYS)
+		linux_part.memory_policy = NULL; /* a kernel without NUMA */
 	CHECK(sec_plan_build(arena, &opt, &p, &e) == 0);
 	s = run(p, show);
 	CHECK(strstr(s, "scheduling policy: SCHED_BATCH"));
@@ -563,6 +566,60 @@ static void parent_death(void)
 	CHECK_INT(WEXITSTATUS(status), SIGKILL);
 }
 
+static struct sec_wall wall_for_run;
+
+static int set_wall(void)
+{
+	struct err e;
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -1 :
+	       sec_set_landlock(&wall_for_run, &e);
+}
+
+static char *const try_files[] = {"/bin/sh", "-c",
+	"cd \"$1\" && mkdir -p a b && echo x >a/f && mv a/f b/f && cat b/f && cp /etc/passwd a/p && "
+	": >a/p && rm -r a b && echo x >/dev/null && echo sh >/proc/self/comm && echo inside;"
+	"for p in /tmp/brig-no /etc/brig-no /var/tmp/brig-no; do "
+	"(echo x >$p) 2>/dev/null && echo made $p; done; (: >>/etc/passwd) 2>/dev/null && echo open;"
+	"kill -0 $PPID 2>/dev/null && echo signal; echo end", "sh", NULL, NULL};
+
+/* Root may do everything, but for the wall. */
+static void landlock(void)
+{
+	char dir[] = "/tmp/brig-test-XXXXXX";
+	const char *writable[] = {dir};
+	struct sec_wall wall = {writable, 1};
+	char *argv[sizeof(try_files) / sizeof(try_files[0])];
+	struct sec_plan p = {.no_new_privs = true};
+	struct err e = {0};
+	int status, r;
+	pid_t pid;
+
+	if (NOT_ROOT)
+		return;
+	CHECK(mkdtemp(dir));
+	memcpy(argv, try_files, sizeof(argv));
+	argv[4] = dir;
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		r = sec_set_no_new_privs(&p, &e) < 0 ? -1 : sec_set_landlock(&wall, &e);
+		_exit(r < 0 ? 99 : r);
+	}
+	waitpid(pid, &status, 0);
+	if (WEXITSTATUS(status) == 0) {
+		printf("# skipped: no Landlock in this kernel\n");
+		CHECK(rmdir(dir) == 0);
+		return;
+	}
+	wall_for_run = wall;
+	CHECK_STR(run_in(&p, set_wall, argv), "x\ninside\nend\n");
+	wall.writable = (const char *[]){"/no/such/place"};
+	CHECK_INT(sec_set_landlock(&wall, &e), -ENOENT);
+	CHECK_STR(e.msg, "set up Landlock: open /no/such/place: No such file or directory");
+	CHECK(rmdir(dir) == 0);
+}
+
 static void tear_down(void)
 {
 	arena_free(arena);
@@ -572,4 +629,4 @@ TEST_MAIN(TEST(set_up), TEST(no_capabilities), TEST(root_with_capabilities),
 	  TEST(impossible_capabilities), TEST(all_capabilities), TEST(groups),
 	  TEST(setgroups_denied), TEST(unmapped_id), TEST(bad_values), TEST(limits),
 	  TEST(keyring), TEST(keyring_denied), TEST(scheduling), TEST(labels), TEST(filters), TEST(listener),
-	  TEST(parent_death), TEST(tear_down))
+	  TEST(parent_death), TEST(landlock), TEST(tear_down))
