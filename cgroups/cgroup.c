@@ -57,13 +57,11 @@ static char *copy(const char *s)
 
 static int create_deferred(const struct cg_host *h, const struct cg_plan *p, struct cg *cg)
 {
-	char path[64] = "/run/systemd/private";
+	char path[128];
 
-	if (h->euid)
-		snprintf(path, sizeof(path), "/run/user/%u/systemd/private", h->euid);
 	cg->deferred = p;
 	cg->unit = copy(p->unit);
-	cg->bus = copy(h->bus ? h->bus : path);
+	cg->bus = copy(cg_systemd_socket(h->euid, path, sizeof(path)));
 	return 0;
 }
 
@@ -128,7 +126,8 @@ static int attach_deferred(struct cg *cg, pid_t pid, struct err *e)
 	if (r < 0)
 		return r;
 	cg->deferred = NULL;
-	r = cg->ops->apply(cg, p, e);
+	/* The scope is empty but for its leaf, so nobody has to move. */
+	r = cg_settle_v2(cg, "", p, e);
 	return r < 0 ? r : cg_set_devices(cg, p, e);
 }
 

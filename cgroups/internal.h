@@ -61,8 +61,14 @@ int64_t cg_oom_kills_v2(struct cg *cg);
 struct cg *cg_alloc(const struct cg_ops *ops);
 int cg_create_v1(const struct cg_host *h, const struct cg_plan *p, struct cg *cg, struct err *e);
 int cg_create_v2(const struct cg_host *h, const struct cg_plan *p, struct cg *cg, struct err *e);
+/* Only the directory, p->path; no limits yet. root: the mount's root, -1 to open it. */
+int cg_make_v2(int root, const struct cg_plan *p, struct cg *cg, struct err *e);
+/* Writes the limits of a plan, enabling controllers; own: the cgroup whose processes may move. */
+int cg_settle_v2(struct cg *cg, const char *own, const struct cg_plan *p, struct err *e);
 int cg_open_v1(const struct strv *paths, struct cg *cg, struct err *e);
 int cg_open_v2(const char *path, struct cg *cg, struct err *e);
+/* Path of the service manager's private socket, in buf; returns buf. */
+const char *cg_systemd_socket(uid_t uid, char *buf, size_t size);
 /* Makes the scope cg->unit in slice around pid and opens its cgroup. */
 int cg_attach_systemd(struct cg *cg, const char *slice, pid_t pid, struct err *e);
 

@@ -181,11 +181,11 @@ static void find_base_root(struct arena *a, struct cg_host *h)
 
 static void find_bus(struct arena *a, struct cg_host *h)
 {
-	char *path = h->euid ? arena_printf(a, "/run/user/%u/systemd/private", h->euid)
-			     : arena_strdup(a, "/run/systemd/private");
+	char path[128];
 
+	cg_systemd_socket(h->euid, path, sizeof(path));
 	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
-		h->bus = path;
+		h->bus = arena_strdup(a, path);
 }
 
 static int probe_v2(struct arena *a, struct cg_host *h)

@@ -268,26 +268,23 @@ static int make_dir(struct cg *cg, const struct cg_plan *p, struct err *e)
 }
 
 /* Writes the limits; enables controllers when a file is missing, or for the wanted ones. */
-static int settle(struct cg *cg, const struct cg_host *h, const struct cg_plan *p, struct err *e)
+static int write_limits(struct cg *cg, const char *own, const struct cg_plan *p, struct err *e)
 {
-	struct enabling en = {.root = cg->dirs[0].root, .own = h->own, .e = e};
+	struct enabling en = {.root = cg->dirs[0].root, .own = own, .e = e};
 	struct cg_dir *d = &cg->dirs[0];
-	auto_free char *parent = NULL;
+	auto_free char *parent = parent_of(d->path);
+	bool look = p->driver == CG_DRIVER_SYSTEMD || p->explicit_path;
 	struct err first;
 	int r;
 
-	if (p->explicit_path && (p->wanted & ~read_mask(d->fd, "cgroup.controllers"))) {
-		parent = parent_of(d->path);
-		r = enable_below(&en, parent, p->controllers, p->wanted);
-		return r < 0 ? r : cg_write_settings(d, &p->settings, ~0u, e);
-	}
-	r = cg_write_settings(d, &p->settings, ~0u, &first);
-	if (r != -ENOENT || !p->controllers) {
+	/* With a place of our choice nobody counts on numbers, so we do not even look. */
+	if (!look || !(p->wanted & ~read_mask(d->fd, "cgroup.controllers"))) {
+		r = cg_write_settings(d, &p->settings, ~0u, &first);
 		if (r < 0)
 			*e = first;
-		return r;
+		if (r != -ENOENT || !p->controllers)
+			return r;
 	}
-	parent = parent_of(d->path);
 	r = enable_below(&en, parent, p->controllers, p->wanted);
 	return r < 0 ? r : cg_write_settings(d, &p->settings, ~0u, e);
 }
@@ -312,21 +309,33 @@ static int give_away(const struct cg *cg, uid_t uid, struct err *e)
 	return 0;
 }
 
+int cg_settle_v2(struct cg *cg, const char *own, const struct cg_plan *p, struct err *e)
+{
+	int r = write_limits(cg, own, p, e);
+
+	return r == 0 && p->delegate ? give_away(cg, p->owner_uid, e) : r;
+}
+
+int cg_make_v2(int root, const struct cg_plan *p, struct cg *cg, struct err *e)
+{
+	int r;
+
+	cg->dirs[0].root = root >= 0 ? fcntl(root, F_DUPFD_CLOEXEC, 3) : cg_open_root(e);
+	if (cg->dirs[0].root < 0)
+		return root >= 0 ? err_sys(e, "keep %s open", CG_MOUNT) : cg->dirs[0].root;
+	r = make_dir(cg, p, e);
+	cg->unfiltered = r == 1;
+	return r < 0 ? r : 0;
+}
+
 int cg_create_v2(const struct cg_host *h, const struct cg_plan *p, struct cg *cg, struct err *e)
 {
-	int fresh, r;
+	int r = cg_make_v2(h->root, p, cg, e);
 
-	cg->dirs[0].root = h->root >= 0 ? fcntl(h->root, F_DUPFD_CLOEXEC, 3) : cg_open_root(e);
-	if (cg->dirs[0].root < 0)
-		return h->root >= 0 ? err_sys(e, "keep %s open", CG_MOUNT) : cg->dirs[0].root;
-	fresh = make_dir(cg, p, e);
-	if (fresh < 0)
-		return fresh;
-	cg->unfiltered = fresh;
-	r = settle(cg, h, p, e);
-	if (r == 0 && p->delegate)
-		r = give_away(cg, p->owner_uid, e);
-	if (r < 0 && fresh) {
+	if (r < 0)
+		return r;
+	r = cg_settle_v2(cg, h->own, p, e);
+	if (r < 0 && cg->unfiltered) {
 		struct err ignored;
 
 		(void)cg_remove_path(cg->dirs[0].root, cg->dirs[0].path, &ignored);
