@@ -101,14 +101,19 @@ struct json_field {
 #define JSON_TABLE(type, fields_) \
 	{.size = sizeof(type), .fields = (fields_), .n = sizeof(fields_) / sizeof((fields_)[0])}
 
+struct json_reader {
+	struct arena *arena; /* for lists and objects; strings are shared with the tree's arena */
+	const char *path;    /* in front of the paths in messages; "" for a whole document */
+	struct err *e;
+};
+
 /*
  * Fills *out (which the caller has zeroed or filled with defaults; absent keys leave it alone) from
- * the object v. Strings are shared with v's arena, the rest is allocated from a. `path` is put in
- * front of the paths in messages; "" for a whole document. 0 or -EINVAL/-ERANGE with e.g.
+ * the object v. 0 or -EINVAL/-ERANGE with e.g.
  * "process.user.uid: 4294967296 is not a 32-bit unsigned integer".
  */
-int json_read_struct(const struct json *v, const struct json_table *t, void *out, struct arena *a,
-		     const char *path, struct err *e);
+int json_read_struct(const struct json_reader *r, const struct json *v,
+		     const struct json_table *t, void *out);
 /* Writes one object; absent values are left out. */
 void json_write_struct(struct json_writer *w, const struct json_table *t, const void *in);
 

@@ -210,51 +210,51 @@ static void cleanup_yajl(yajl_handle *h)
 }
 
 /* yajl's own reason ("lexical error: invalid char in json text.\n") without its line end. */
-static int fail_syntax(yajl_handle h, const char *text, size_t len, size_t at, struct err *e)
+static int fail_syntax(yajl_handle h, const struct json_source *s, size_t at)
 {
-	unsigned char *reason = yajl_get_error(h, 0, (const unsigned char *)text, len);
+	unsigned char *reason = yajl_get_error(h, 0, (const unsigned char *)s->text, s->len);
 	int n = (int)strcspn((const char *)reason, "\n");
 	int r;
 
 	if (n > 0 && reason[n - 1] == '.')
 		n--;
-	r = json_error_at(text, len, at, e, "%.*s", n, (const char *)reason);
+	r = json_error_at(s, at, "%.*s", n, (const char *)reason);
 	yajl_free_error(h, reason);
 	return r;
 }
 
-static int fail(const struct builder *b, yajl_handle h, const char *text, size_t len, struct err *e)
+static int fail(const struct builder *b, yajl_handle h, const struct json_source *s)
 {
 	size_t at = yajl_get_bytes_consumed(h);
 	char key[128];
 
-	if (at > len)
-		at = len;
+	if (at > s->len)
+		at = s->len;
 	if (b->too_many)
-		return json_error_at(text, len, at, e, "more than %u values", JSON_MAX_VALUES);
+		return json_error_at(s, at, "more than %u values", JSON_MAX_VALUES);
 	if (b->duplicate)
-		return json_error_at(text, len, at, e,
-				     "the object that ends here has the key \"%s\" twice",
+		return json_error_at(s, at, "the object that ends here has the key \"%s\" twice",
 				     str_escape(key, sizeof(key), b->duplicate));
-	return fail_syntax(h, text, len, at, e);
+	return fail_syntax(h, s, at);
 }
 
-static int parse(struct builder *b, const char *text, size_t len, struct err *e)
+static int parse(struct builder *b, const struct json_source *s)
 {
 	yajl_alloc_funcs alloc = {
 		.malloc = yajl_malloc, .realloc = yajl_realloc, .free = yajl_release};
 	__attribute__((cleanup(cleanup_yajl))) yajl_handle h = yajl_alloc(&callbacks, &alloc, b);
-	yajl_status status = yajl_parse(h, (const unsigned char *)text, len);
+	yajl_status status = yajl_parse(h, (const unsigned char *)s->text, s->len);
 
 	/* All options of yajl are off by default: no comments, nothing behind the value. */
 	if (status == yajl_status_ok)
 		status = yajl_complete_parse(h);
-	return status == yajl_status_ok ? 0 : fail(b, h, text, len, e);
+	return status == yajl_status_ok ? 0 : fail(b, h, s);
 }
 
 int json_parse(const char *text, size_t len, struct arena *a, const struct json **ret,
 	       struct err *e)
 {
+	const struct json_source source = {text, len, e};
 	auto_free struct json *stack = NULL;
 	struct builder b = {.a = a};
 	struct json *root;
@@ -263,15 +263,15 @@ int json_parse(const char *text, size_t len, struct arena *a, const struct json 
 	if (len > JSON_MAX_BYTES)
 		return err_set(e, EFBIG, "%zu bytes of JSON are more than the limit of %u", len,
 			       JSON_MAX_BYTES);
-	r = json_scan(text, len, e);
+	r = json_scan(&source);
 	if (r < 0)
 		return r;
-	r = parse(&b, text, len, e);
+	r = parse(&b, &source);
 	stack = b.stack;
 	if (r < 0)
 		return r;
 	if (b.n != 1 || b.depth != 0)
-		return json_error_at(text, len, len, e, "the text holds no complete value");
+		return json_error_at(&source, len, "the text holds no complete value");
 	root = arena_new_of(a, struct json);
 	*root = stack[0];
 	*ret = root;

@@ -17,11 +17,6 @@ struct place {
 	size_t index;
 };
 
-struct reader {
-	struct arena *a;
-	struct err *e;
-};
-
 /* All lists of structs look like this. */
 struct any_list {
 	char *v;
@@ -40,7 +35,7 @@ static void put_place(struct strbuf *b, const struct place *p)
 
 /* "<place>: <message>", control characters escaped. */
 __attribute__((format(printf, 4, 5))) static int
-fail(const struct reader *r, int code, const struct place *p, const char *fmt, ...)
+fail(const struct json_reader *r, int code, const struct place *p, const char *fmt, ...)
 {
 	auto_strbuf struct strbuf place = {0};
 	char msg[400], clean[sizeof(r->e->msg)], where[200];
@@ -72,14 +67,14 @@ static const struct int_kind {
 	[JSON_KIND_OPT_U64] = {0, UINT64_MAX, "a 64-bit unsigned integer"},
 };
 
-static int fail_type(const struct reader *r, const struct json *v, const struct place *p,
+static int fail_type(const struct json_reader *r, const struct json *v, const struct place *p,
 		     const char *wanted)
 {
 	return fail(r, EINVAL, p, "is %s, not %s", json_type_name(v), wanted);
 }
 
 /* The value's bits, sign-extended to 64. */
-static int read_int_bits(const struct reader *r, enum json_kind kind, const struct json *v,
+static int read_int_bits(const struct json_reader *r, enum json_kind kind, const struct json *v,
 			 const struct place *p, uint64_t *ret)
 {
 	const struct int_kind *k = &int_kinds[kind];
@@ -101,7 +96,7 @@ static int read_int_bits(const struct reader *r, enum json_kind kind, const stru
 	return 0;
 }
 
-static int read_int(const struct reader *r, enum json_kind kind, const struct json *v,
+static int read_int(const struct json_reader *r, enum json_kind kind, const struct json *v,
 		    const struct place *p, void *member)
 {
 	uint64_t bits;
@@ -135,7 +130,7 @@ static int read_int(const struct reader *r, enum json_kind kind, const struct js
 	return 0;
 }
 
-static int read_bool(const struct reader *r, enum json_kind kind, const struct json *v,
+static int read_bool(const struct json_reader *r, enum json_kind kind, const struct json *v,
 		     const struct place *p, void *member)
 {
 	if (v->type != JSON_BOOL)
@@ -147,7 +142,7 @@ static int read_bool(const struct reader *r, enum json_kind kind, const struct j
 	return 0;
 }
 
-static int read_f64(const struct reader *r, const struct json *v, const struct place *p,
+static int read_f64(const struct json_reader *r, const struct json *v, const struct place *p,
 		    struct opt_f64 *member)
 {
 	double d;
@@ -162,7 +157,7 @@ static int read_f64(const struct reader *r, const struct json *v, const struct p
 	return 0;
 }
 
-static int fail_name(const struct reader *r, const struct json *v, const struct place *p,
+static int fail_name(const struct json_reader *r, const struct json *v, const struct place *p,
 		     const char *const *names)
 {
 	auto_strbuf struct strbuf list = {0};
@@ -173,7 +168,7 @@ static int fail_name(const struct reader *r, const struct json *v, const struct 
 		    v->n > 64 ? "..." : "", strbuf_str(&list));
 }
 
-static int read_str(const struct reader *r, const struct json_field *f, const struct json *v,
+static int read_str(const struct json_reader *r, const struct json_field *f, const struct json *v,
 		    const struct place *p, char **member)
 {
 	if (v->type != JSON_STRING)
@@ -184,14 +179,14 @@ static int read_str(const struct reader *r, const struct json_field *f, const st
 	return 0;
 }
 
-static int read_strv(const struct reader *r, const struct json_field *f, const struct json *v,
+static int read_strv(const struct json_reader *r, const struct json_field *f, const struct json *v,
 		     const struct place *p, struct strv *member)
 {
 	struct strv list = {.n = v->n};
 
 	if (v->type != JSON_ARRAY)
 		return fail_type(r, v, p, "an array of strings");
-	list.v = arena_array(r->a, list.n + 1, sizeof(*list.v));
+	list.v = arena_array(r->arena, list.n + 1, sizeof(*list.v));
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct place at = {.up = p, .index = i};
 		int code = read_str(r, f, &v->items[i], &at, &list.v[i]);
@@ -203,14 +198,14 @@ static int read_strv(const struct reader *r, const struct json_field *f, const s
 	return 0;
 }
 
-static int read_u32v(const struct reader *r, const struct json *v, const struct place *p,
+static int read_u32v(const struct json_reader *r, const struct json *v, const struct place *p,
 		     struct u32v *member)
 {
 	struct u32v list = {.n = v->n};
 
 	if (v->type != JSON_ARRAY)
 		return fail_type(r, v, p, "an array of numbers");
-	list.v = arena_array(r->a, list.n, sizeof(*list.v));
+	list.v = arena_array(r->arena, list.n, sizeof(*list.v));
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct place at = {.up = p, .index = i};
 		int code = read_int(r, JSON_KIND_U32, &v->items[i], &at, &list.v[i]);
@@ -222,7 +217,7 @@ static int read_u32v(const struct reader *r, const struct json *v, const struct 
 	return 0;
 }
 
-static int read_str_map(const struct reader *r, const struct json *v, const struct place *p,
+static int read_str_map(const struct json_reader *r, const struct json *v, const struct place *p,
 			struct str_map *member)
 {
 	static const struct json_field plain = {.kind = JSON_KIND_STR};
@@ -230,7 +225,7 @@ static int read_str_map(const struct reader *r, const struct json *v, const stru
 
 	if (v->type != JSON_OBJECT)
 		return fail_type(r, v, p, "an object of strings");
-	map.v = arena_array(r->a, map.n, sizeof(*map.v));
+	map.v = arena_array(r->arena, map.n, sizeof(*map.v));
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct place at = {.up = p, .key = v->items[i].key};
 		int code = read_str(r, &plain, &v->items[i], &at, &map.v[i].value);
@@ -243,11 +238,11 @@ static int read_str_map(const struct reader *r, const struct json *v, const stru
 	return 0;
 }
 
-static int read_struct(const struct reader *r, const struct json *v, const struct json_table *t,
+static int read_struct(const struct json_reader *r, const struct json *v, const struct json_table *t,
 		       void *out, const struct place *p);
 
 /* An array of objects, or (keyed) an object of objects whose key is the struct's first member. */
-static int read_list(const struct reader *r, const struct json_field *f, const struct json *v,
+static int read_list(const struct json_reader *r, const struct json_field *f, const struct json *v,
 		     const struct place *p, struct any_list *member)
 {
 	bool keyed = f->kind == JSON_KIND_KEYED;
@@ -255,7 +250,7 @@ static int read_list(const struct reader *r, const struct json_field *f, const s
 
 	if (v->type != (keyed ? JSON_OBJECT : JSON_ARRAY))
 		return fail_type(r, v, p, keyed ? "an object of objects" : "an array of objects");
-	list.v = arena_array(r->a, list.n, f->sub->size);
+	list.v = arena_array(r->arena, list.n, f->sub->size);
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct place at = {.up = p, .key = v->items[i].key, .index = i};
 		char *item = list.v + i * f->sub->size;
@@ -270,10 +265,10 @@ static int read_list(const struct reader *r, const struct json_field *f, const s
 	return 0;
 }
 
-static int read_object(const struct reader *r, const struct json_field *f, const struct json *v,
+static int read_object(const struct json_reader *r, const struct json_field *f, const struct json *v,
 		       const struct place *p, void **member)
 {
-	void *object = arena_alloc(r->a, f->sub->size);
+	void *object = arena_alloc(r->arena, f->sub->size);
 	int code = read_struct(r, v, f->sub, object, p);
 
 	if (code < 0)
@@ -282,7 +277,7 @@ static int read_object(const struct reader *r, const struct json_field *f, const
 	return 0;
 }
 
-static int read_member(const struct reader *r, const struct json_field *f, const struct json *v,
+static int read_member(const struct json_reader *r, const struct json_field *f, const struct json *v,
 		       const struct place *p, void *member)
 {
 	switch (f->kind) {
@@ -326,7 +321,7 @@ static const struct json_field *find_field(const struct json_table *t, const cha
 	return NULL;
 }
 
-static int check_required(const struct reader *r, const struct json *v, const struct json_table *t,
+static int check_required(const struct json_reader *r, const struct json *v, const struct json_table *t,
 			  const struct place *p)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -342,7 +337,7 @@ static int check_required(const struct reader *r, const struct json *v, const st
 	return 0;
 }
 
-static int read_struct(const struct reader *r, const struct json *v, const struct json_table *t,
+static int read_struct(const struct json_reader *r, const struct json *v, const struct json_table *t,
 		       void *out, const struct place *p)
 {
 	size_t start = 0;
@@ -364,11 +359,10 @@ static int read_struct(const struct reader *r, const struct json *v, const struc
 	return check_required(r, v, t, p);
 }
 
-int json_read_struct(const struct json *v, const struct json_table *t, void *out, struct arena *a,
-		     const char *path, struct err *e)
+int json_read_struct(const struct json_reader *r, const struct json *v,
+		     const struct json_table *t, void *out)
 {
-	struct reader r = {.a = a, .e = e};
-	struct place root = {.key = path};
+	struct place root = {.key = r->path};
 
-	return read_struct(&r, v, t, out, &root);
+	return read_struct(r, v, t, out, &root);
 }

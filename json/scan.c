@@ -14,15 +14,15 @@
 #include "json/json.h"
 #include "json/utf8.h"
 
-int json_error_at(const char *text, size_t len, size_t offset, struct err *e, const char *fmt, ...)
+int json_error_at(const struct json_source *s, size_t offset, const char *fmt, ...)
 {
 	size_t line = 1, column = 1;
 	char msg[256];
 	va_list ap;
 
-	for (size_t i = 0; i < offset && i < len; i++) {
+	for (size_t i = 0; i < offset && i < s->len; i++) {
 		column++;
-		if (text[i] == '\n') {
+		if (s->text[i] == '\n') {
 			line++;
 			column = 1;
 		}
@@ -30,7 +30,7 @@ int json_error_at(const char *text, size_t len, size_t offset, struct err *e, co
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
-	return err_set(e, EINVAL, "line %zu, column %zu: %s", line, column, msg);
+	return err_set(s->e, EINVAL, "line %zu, column %zu: %s", line, column, msg);
 }
 
 static int hex_digit(char c)
@@ -60,16 +60,16 @@ static int unicode_escape(const char *s, size_t n)
 }
 
 struct scanner {
+	const struct json_source *source;
 	const char *text;
 	size_t len, pos;
 	unsigned depth;
 	bool in_string;
-	struct err *e;
 };
 
 static int bad(const struct scanner *s, const char *what)
 {
-	return json_error_at(s->text, s->len, s->pos, s->e, "%s", what);
+	return json_error_at(s->source, s->pos, "%s", what);
 }
 
 /* At a backslash in a string: steps over the escape. A malformed one is left for yajl to name. */
@@ -122,22 +122,22 @@ static const bool interesting[256] = {
 	['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [0x80 ... 0xff] = true,
 };
 
-int json_scan(const char *text, size_t len, struct err *e)
+int json_scan(const struct json_source *source)
 {
-	struct scanner s = {.text = text, .len = len, .e = e};
+	struct scanner s = {.source = source, .text = source->text, .len = source->len};
 
 	for (;;) {
 		int r = 0;
 
-		while (s.pos < len && !interesting[(unsigned char)text[s.pos]])
+		while (s.pos < s.len && !interesting[(unsigned char)s.text[s.pos]])
 			s.pos++;
-		if (s.pos == len)
+		if (s.pos == s.len)
 			break;
 
-		if ((unsigned char)text[s.pos] < 0x80) {
+		if ((unsigned char)s.text[s.pos] < 0x80) {
 			r = scan_ascii(&s);
 		} else {
-			size_t n = utf8_sequence(text + s.pos, len - s.pos);
+			size_t n = utf8_sequence(s.text + s.pos, s.len - s.pos);
 
 			if (!n)
 				r = bad(&s, "not valid UTF-8");

@@ -6,8 +6,14 @@
 
 #include "base/err.h"
 
+struct json_source {
+	const char *text;
+	size_t len;
+	struct err *e;
+};
+
 /* 0 or -EINVAL with position and reason; syntax is not its business. */
-int json_scan(const char *text, size_t len, struct err *e);
+int json_scan(const struct json_source *s);
 /* "line L, column C: <message>" for the byte at offset; returns -EINVAL. */
-int json_error_at(const char *text, size_t len, size_t offset, struct err *e, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+int json_error_at(const struct json_source *s, size_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));

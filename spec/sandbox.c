@@ -133,12 +133,12 @@ static int read_relaxed(const struct json *member, const struct json_table *t, v
 	for (size_t i = 0; i < t->n; i++)
 		f[i].required = false;
 	copy.fields = f;
-	return json_read_struct(member, &copy, out, a, member->key, e);
+	return json_read_struct(&(struct json_reader){a, member->key, e}, member, &copy, out);
 }
 
 static int read_document(const struct json *v, struct arena *a, struct oci_spec *s, struct err *e)
 {
-	int r = json_read_struct(v, &top_table, s, a, "", e);
+	int r = json_read_struct(&(struct json_reader){a, "", e}, v, &top_table, s);
 
 	if (r == 0)
 		r = read_relaxed(json_get(v, "process"), &oci_process_table, s->process, a, e);

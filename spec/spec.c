@@ -25,7 +25,7 @@ int spec_parse(const char *text, size_t len, struct arena *a, struct oci_spec **
 	int r = json_parse(text, len, a, &v, e);
 
 	if (r == 0)
-		r = json_read_struct(v, &oci_spec_table, s, a, "", e);
+		r = json_read_struct(&(struct json_reader){a, "", e}, v, &oci_spec_table, s);
 	if (r < 0)
 		return r;
 	normalize(s);
@@ -59,7 +59,7 @@ int spec_parse_resources(const char *text, size_t len, struct arena *a,
 	int r = json_parse(text, len, a, &v, e);
 
 	if (r == 0)
-		r = json_read_struct(v, &oci_resources_table, res, a, "linux.resources", e);
+		r = json_read_struct(&(struct json_reader){a, "linux.resources", e}, v, &oci_resources_table, res);
 	if (r == 0)
 		r = spec_validate_resources(res, e);
 	if (r < 0)
@@ -76,7 +76,7 @@ int spec_parse_process(const char *text, size_t len, struct arena *a, struct oci
 	int r = json_parse(text, len, a, &v, e);
 
 	if (r == 0)
-		r = json_read_struct(v, &oci_process_table, p, a, "process", e);
+		r = json_read_struct(&(struct json_reader){a, "process", e}, v, &oci_process_table, p);
 	if (r == 0)
 		r = spec_validate_process(p, e);
 	if (r < 0)

@@ -90,7 +90,7 @@ int spec_state_parse(const char *text, size_t len, struct arena *a, struct spec_
 	int r = json_parse(text, len, a, &v, e);
 
 	if (r == 0)
-		r = json_read_struct(v, &spec_state_table, s, a, "", e);
+		r = json_read_struct(&(struct json_reader){a, "", e}, v, &spec_state_table, s);
 	if (r == 0)
 		r = check_state(s, e);
 	if (r < 0)

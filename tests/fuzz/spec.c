@@ -11,18 +11,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int parse_one(char kind, const char *text, size_t size, struct arena *a, void **ret,
-		     struct err *e)
+struct text { char kind; const char *p; size_t n; };
+
+static int parse_one(struct text t, struct arena *a, void **ret, struct err *e)
 {
-	switch (kind) {
+	switch (t.kind) {
 	case 'p':
-		return spec_parse_process(text, size, a, (struct oci_process **)ret, e);
+		return spec_parse_process(t.p, t.n, a, (struct oci_process **)ret, e);
 	case 'r':
-		return spec_parse_resources(text, size, a, (struct oci_resources **)ret, e);
+		return spec_parse_resources(t.p, t.n, a, (struct oci_resources **)ret, e);
 	case 's':
-		return spec_state_parse(text, size, a, (struct spec_state **)ret, e);
+		return spec_state_parse(t.p, t.n, a, (struct spec_state **)ret, e);
 	default:
-		return spec_parse(text, size, a, (struct oci_spec **)ret, e);
+		return spec_parse(t.p, t.n, a, (struct oci_spec **)ret, e);
 	}
 }
 
@@ -53,25 +54,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	auto_strbuf struct strbuf first = {0}, second = {0};
 	void *v = NULL, *back = NULL;
 	struct err e = {0};
-	char kind;
+	struct text t;
 	int r;
 
 	if (!size)
 		return 0;
-	kind = (char)data[0];
 	/* a config.json starts with its '{' */
-	if (kind == 'p' || kind == 'r' || kind == 's')
-		r = parse_one(kind, (const char *)data + 1, size - 1, a, &v, &e);
-	else
-		r = parse_one(kind, (const char *)data, size, a, &v, &e);
+	t = (struct text){(char)data[0], (const char *)data, size};
+	if (t.kind == 'p' || t.kind == 'r' || t.kind == 's') {
+		t.p++;
+		t.n--;
+	}
+	r = parse_one(t, a, &v, &e);
 	if ((r == 0) != (v != NULL) || (r < 0 && (r != -e.code || !*e.msg)))
 		abort();
 	if (!v)
 		return 0;
-	write_one(kind, &first, v);
-	if (parse_one(kind, first.p, first.len, a, &back, &e) < 0)
+	write_one(t.kind, &first, v);
+	t.p = first.p;
+	t.n = first.len;
+	if (parse_one(t, a, &back, &e) < 0)
 		abort();
-	write_one(kind, &second, back);
+	write_one(t.kind, &second, back);
 	if (first.len != second.len || memcmp(first.p, second.p, first.len) != 0)
 		abort();
 	return 0;

@@ -68,7 +68,7 @@ static int read_all(struct arena *a, const char *text, const char *path, struct 
 
 	*e = (struct err){0};
 	CHECK_INT(json_parse(text, strlen(text), a, &v, e), 0);
-	return json_read_struct(v, &all_table, ret, a, path, e);
+	return json_read_struct(&(struct json_reader){a, path, e}, v, &all_table, ret);
 }
 
 static const char full[] =

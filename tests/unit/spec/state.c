@@ -114,7 +114,7 @@ static void test_features(void)
 	json_writer_init(&w, &b, true);
 	spec_features_write(&w, spec_features_new(a));
 	CHECK_INT(json_parse(b.p, b.len, a, &v, &e), 0);
-	CHECK_INT(json_read_struct(v, &oci_features_table, &back, a, "", &e), 0);
+	CHECK_INT(json_read_struct(&(struct json_reader){a, "", &e}, v, &oci_features_table, &back), 0);
 	CHECK_STR(e.msg, "");
 	CHECK_STR(back.oci_version_min, "1.0.0");
 	CHECK_STR(back.oci_version_max, "1.3.0");
