@@ -41,10 +41,9 @@ int console_connect(const char *path, struct err *e)
 	return take_fd(&fd);
 }
 
-static int send_fd(int socket, int fd, struct err *e)
+int console_send(int socket, int fd, const char *name, struct err *e)
 {
-	static char name[] = "/dev/ptmx";
-	struct iovec iov = {name, sizeof(name) - 1};
+	struct iovec iov = {(char *)name, strlen(name)};
 	union {
 		struct cmsghdr h;
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -57,7 +56,7 @@ static int send_fd(int socket, int fd, struct err *e)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	return sendmsg(socket, &m, MSG_NOSIGNAL) < 0 ? err_sys(e, "send the console") : 0;
+	return sendmsg(socket, &m, MSG_NOSIGNAL) < 0 ? err_sys(e, "send %s", name) : 0;
 }
 
 int console_receive(int socket, struct err *e)
@@ -100,11 +99,10 @@ static int open_master(int root, struct err *e)
 	return take_fd(&fd);
 }
 
-int console_open(struct rootfs_plan *rootfs, const struct oci_console_size *size, uid_t owner,
-		 int socket, struct err *e)
+int console_make(int root, const struct oci_console_size *size, uid_t owner, int *ret_master,
+		 struct err *e)
 {
-	auto_close int master = open_master(rootfs->new_root, e), peer = -1;
-	int r;
+	auto_close int master = open_master(root, e), peer = -1;
 
 	if (master < 0)
 		return master;
@@ -120,9 +118,21 @@ int console_open(struct rootfs_plan *rootfs, const struct oci_console_size *size
 	}
 	if (fchown(peer, owner, (gid_t)-1) < 0)
 		return err_sys(e, "change the owner of the pty");
+	*ret_master = take_fd(&master);
+	return take_fd(&peer);
+}
+
+int console_open(struct rootfs_plan *rootfs, const struct oci_console_size *size, uid_t owner,
+		 int socket, struct err *e)
+{
+	auto_close int master = -1, peer = console_make(rootfs->new_root, size, owner, &master, e);
+	int r;
+
+	if (peer < 0)
+		return peer;
 	r = rootfs_bind_console(rootfs, peer, e);
 	if (r == 0)
-		r = send_fd(socket, master, e);
+		r = console_send(socket, master, "/dev/ptmx", e);
 	if (r < 0)
 		return r;
 	if (ioctl(peer, TIOCSCTTY, 0) < 0)

@@ -25,7 +25,8 @@
 #include "cgroups/cgroup.h"
 #include "json/writer.h"
 
-enum { CREATE_TRIES = 16, STATE_MAX = 1 << 20 };
+/* state.json holds the configuration, which may have JSON_MAX_BYTES */
+enum { CREATE_TRIES = 16, STATE_MAX = 8 << 20 };
 
 static const char temp_prefix[] = ".new-";
 
