@@ -279,6 +279,24 @@ static void errors(void)
 		  "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY cannot be the default");
 }
 
+/* More conditions than the kernel takes instructions: an error, not a cut program. */
+static void too_big(void)
+{
+	static struct oci_seccomp_arg args[1000];
+	struct oci_syscall rules[] = {
+		{.names = NAMES("read"), .action = "SCMP_ACT_ALLOW", .args = {args, 1000}},
+		{.names = NAMES("write"), .action = "SCMP_ACT_ALLOW"}};
+	struct oci_seccomp s = {.default_action = "SCMP_ACT_ERRNO", .syscalls = LIST(rules)};
+
+	for (uint64_t i = 0; i < 1000; i++)
+		args[i] = (struct oci_seccomp_arg){.index = 1, .value = i, .op = "SCMP_CMP_EQ"};
+	CHECK(strstr(refused(&s), "instructions, the kernel takes at most 4096"));
+	rules[0].args.n = 500;
+	CHECK_INT(ask(build(&s), SYS_read, (uint64_t[6]){0, 499}), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask(build(&s), SYS_read, (uint64_t[6]){0, 500}), ERRNO(EPERM));
+	CHECK_INT(ask(build(&s), SYS_write, (uint64_t[6]){0, 500}), SECCOMP_RET_ALLOW);
+}
+
 /* Random profiles of many rules against the model. */
 enum { FUZZ_CALLS = 60, FUZZ_ROUNDS = 60, FUZZ_ASKS = 400 };
 
@@ -462,5 +480,5 @@ static void tear_down(void)
 }
 
 TEST_MAIN(TEST(set_up), TEST(actions), TEST(operators), TEST(several_conditions),
-	  TEST(architectures), TEST(odd_rules), TEST(flags), TEST(errors), TEST(random_profiles),
+	  TEST(architectures), TEST(odd_rules), TEST(flags), TEST(errors), TEST(too_big), TEST(random_profiles),
 	  TEST(cache_collisions), TEST(cache_distrust), TEST(tear_down))
