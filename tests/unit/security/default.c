@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in profile, asked by an interpreter about every number and the arguments it looks at. */
+/* The built-in profile, asked by an interpreter about every number and all it looks at. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <sched.h>

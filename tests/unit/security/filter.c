@@ -480,5 +480,5 @@ static void tear_down(void)
 }
 
 TEST_MAIN(TEST(set_up), TEST(actions), TEST(operators), TEST(several_conditions),
-	  TEST(architectures), TEST(odd_rules), TEST(flags), TEST(errors), TEST(too_big), TEST(random_profiles),
-	  TEST(cache_collisions), TEST(cache_distrust), TEST(tear_down))
+	  TEST(architectures), TEST(odd_rules), TEST(flags), TEST(errors), TEST(too_big),
+	  TEST(random_profiles), TEST(cache_collisions), TEST(cache_distrust), TEST(tear_down))
