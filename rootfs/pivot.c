@@ -82,7 +82,7 @@ int rootfs_finish(struct rootfs_plan *p, struct err *e)
 {
 	const struct rootfs_attr attr = {.set = p->root_attr}, none = {0};
 
-	if (mask_paths(p, e) < 0 || readonly_paths(p, e) < 0)
+	if (protect_paths(p, e) < 0)
 		return -e->code;
 	if (attr_apply(p->new_root, false, &attr, 0) < 0)
 		return err_sys(e, "set the options of the root");
