@@ -134,7 +134,7 @@ struct cg_request {
 	const struct oci_spec *spec;
 	const char *id; /* a valid id (str_valid_id) */
 	const struct cg_host *host;
-	bool rootless;    /* euid != 0 or no power over the host's devices: no device filter */
+	bool rootless;    /* euid != 0, or in a user namespace: no device filter */
 	bool systemd;     /* --systemd-cgroup: cgroupsPath is "slice:prefix:name" */
 	bool disabled;    /* --cgroup-manager=disabled: no cgroup, limits are an error */
 	bool best_effort; /* a limit that cannot be enforced is a warning, not an error */

@@ -422,15 +422,24 @@ static void plan_owner(struct cg_builder *b)
 
 /* ---- entry points ---- */
 
+/*
+ * For numbers and for later: a caller that names the place is a manager that reads statistics and
+ * updates limits. v1 cannot join a hierarchy later, so it then joins all that have limits.
+ */
 static void set_wanted(struct cg_builder *b)
 {
 	static const uint32_t v2 =
 		CG_BIT(CG_CPU) | CG_BIT(CG_MEMORY) | CG_BIT(CG_PIDS) | CG_BIT(CG_IO);
-	static const uint32_t v1 = CG_BIT(CG_CPU) | CG_BIT(CG_CPUACCT) | CG_BIT(CG_MEMORY) |
-				   CG_BIT(CG_PIDS) | CG_BIT(CG_FREEZER);
+	static const uint32_t v1 =
+		CG_BIT(CG_CPUACCT) | CG_BIT(CG_MEMORY) | CG_BIT(CG_PIDS) | CG_BIT(CG_FREEZER);
+	static const uint32_t v1_managed =
+		CG_BIT(CG_CPU) | CG_BIT(CG_CPUSET) | CG_BIT(CG_IO) | CG_BIT(CG_HUGETLB);
 	const struct cg_host *h = b->rq->host;
+	uint32_t mask = h->kind == CG_V1 ? v1 : v2;
 
-	b->p->wanted = (h->kind == CG_V1 ? v1 : v2) & h->controllers;
+	if (h->kind == CG_V1 && b->p->explicit_path)
+		mask |= v1_managed;
+	b->p->wanted = mask & h->controllers;
 }
 
 int cg_plan_build(struct arena *a, const struct cg_request *rq, struct cg_plan **ret_plan,

@@ -379,7 +379,7 @@ static int v2_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 			       "linux.resources.memory.limit: %llu is below the current "
 			       "usage of %llu bytes",
 			       (unsigned long long)want.v, (unsigned long long)now.v);
-	return cg_write_settings(d, &p->settings, ~0u, e);
+	return write_limits(cg, "", p, e);
 }
 
 static int v2_devices(struct cg *cg, const struct cg_plan *p, struct err *e)
