@@ -14,6 +14,7 @@ rt_command cmd_create;
 rt_command cmd_start;
 rt_command cmd_state;
 rt_command cmd_list;
+rt_command cmd_exec;
 rt_command cmd_kill;
 rt_command cmd_delete;
 

@@ -31,6 +31,7 @@ static const struct command commands[] = {
 	{"start", cmd_start, "start a created container"},
 	{"state", cmd_state, "print the state of a container as JSON"},
 	{"list", cmd_list, "list the containers"},
+	{"exec", cmd_exec, "run a further program in a running container"},
 	{"kill", cmd_kill, "send a signal to a container"},
 	{"delete", cmd_delete, "remove a stopped container"},
 	{"plan", cmd_plan, "print what run would do, as JSON, without doing it"},
@@ -130,7 +131,7 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 int main(int argc, char **argv)
 {
 	auto_arena struct arena *a = arena_new();
-	struct rt_globals g = {0};
+	struct rt_globals g = {.argv = argv};
 	const struct command *c;
 	struct err e = {0};
 	int i;

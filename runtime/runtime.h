@@ -15,6 +15,7 @@
 #include "spec/oci.h"
 
 struct rt_globals {
+	char **argv;            /* of main(), to run ourselves again */
 	const char *root;       /* --root: the state directory, absolute */
 	const char *log_path;   /* --log, NULL = stderr */
 	enum log_format log_format;

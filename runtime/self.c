@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which way we run now can be seen by the file itself, so there is no variable in the environment
+ * that somebody could set: a file on a read-only mount, or one that is sealed against writing.
+ *
+ * The mount is read-only for good: the descriptor of open_tree is the only handle on it, the exec
+ * closes that, and the kernel changes mounts only that are in the caller's mount namespace or still
+ * have that descriptor.
+ */
+#include "runtime/self.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/sys.h"
+#include "runtime/idmaps.h"
+
+enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U /* Linux 6.3: said by itself, so that vm.memfd_noexec=1 lets us */
+#endif
+
+static const char own_exe[] = "/proc/self/exe";
+
+static bool is_unwritable(int fd)
+{
+	struct statvfs fs;
+	int seals = fcntl(fd, F_GET_SEALS); /* files on tmpfs have some, too */
+
+	if (seals >= 0 && (seals & SEALS) == SEALS)
+		return true;
+	return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
+bool self_is_exposed(int procfs, pid_t pid, bool own_userns)
+{
+	struct stat st;
+	struct err e = {0};
+	int mapped;
+
+	if (!own_userns || stat(own_exe, &st) < 0)
+		return true;
+	/* The owner can give himself the right to write; others and groups need to have it. */
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return true;
+	mapped = idmap_has_outside(procfs, pid, "uid_map", st.st_uid, &e);
+	return mapped != 0; /* also when it cannot be found out */
+}
+
+/* A detached mount of just this file; -1 where we may not make one. */
+static int open_read_only(int exe)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	auto_close int fd = open_tree(exe, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (fd < 0 || mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0)
+		return -1;
+	return is_unwritable(fd) ? take_fd(&fd) : -1;
+}
+
+static int make_memfd(void)
+{
+	int fd = memfd_create("brig", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+
+	if (fd < 0 && errno == EINVAL) /* before 6.3 */
+		fd = memfd_create("brig", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd;
+}
+
+static int copy_sealed(struct err *e)
+{
+	auto_close int from = open(own_exe, O_RDONLY | O_CLOEXEC), to = make_memfd();
+	ssize_t n;
+
+	if (from < 0)
+		return err_sys(e, "open our own executable");
+	if (to < 0)
+		return err_sys(e, "make a copy of our own executable in memory");
+	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
+		;
+	if (n < 0)
+		return err_sys(e, "copy our own executable");
+	if (fchmod(to, 0555) < 0 || fcntl(to, F_ADD_SEALS, SEALS) < 0)
+		return err_sys(e, "seal the copy of our own executable");
+	return take_fd(&to);
+}
+
+int self_protect(char **argv, struct err *e)
+{
+	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC), safe = -1;
+
+	if (exe < 0)
+		return err_sys(e, "open our own executable");
+	if (is_unwritable(exe)) {
+		/* the kernel named us after the descriptor (before 6.14) */
+		prctl(PR_SET_NAME, "brig", 0, 0, 0);
+		return 0;
+	}
+	safe = open_read_only(exe);
+	if (safe < 0)
+		safe = copy_sealed(e);
+	if (safe < 0)
+		return safe;
+	syscall(SYS_execveat, safe, "", argv, environ, AT_EMPTY_PATH);
+	return err_sys(e, "run our own executable from where the container cannot write it "
+			  "(vm.memfd_noexec must not be 2)");
+}
