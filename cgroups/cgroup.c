@@ -162,7 +162,8 @@ struct strv cg_paths(const struct cg *cg, struct arena *a)
 
 int cg_open(const struct strv *paths, struct cg **ret_cg, struct err *e)
 {
-	bool none = paths->n == 0;
+	/* Only a unit: the process had not been moved in when this was written. */
+	bool none = paths->n == 0 || str_starts(paths->v[0], "unit:");
 	bool v1 = !none && str_starts(paths->v[0], "v1:");
 	auto_cg struct cg *cg = cg_alloc(none ? NULL : v1 ? &cg_ops_v1 : &cg_ops_v2);
 	int r = 0;
