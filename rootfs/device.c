@@ -47,7 +47,8 @@ static int check_existing(int dir, const char *name, const struct rootfs_mount *
 	return 0;
 }
 
-static int make_node(struct rootfs_mount *m, int dir, const char *name, struct err *e)
+static int make_node(const struct rootfs_plan *p, struct rootfs_mount *m, int dir,
+		     const char *name, struct err *e)
 {
 	mode_t type = m->type == 'b' ? S_IFBLK : m->type == 'p' ? S_IFIFO : S_IFCHR;
 	dev_t dev = makedev(m->major, m->minor);
@@ -60,7 +61,7 @@ static int make_node(struct rootfs_mount *m, int dir, const char *name, struct e
 			return check_existing(dir, name, m, type, e);
 		if (errno != EPERM)
 			return err_sys(e, "device %s: make the node", m->target);
-		fd = source_device(m->source, type, dev, e);
+		fd = source_device(p, m->source, type, dev, e);
 		return fd < 0 ? fd : bind_name(fd, dir, name, m->target, e);
 	}
 	if ((m->uid || m->gid) && fchownat(dir, name, m->uid, m->gid, AT_SYMLINK_NOFOLLOW) < 0)
@@ -85,7 +86,7 @@ int rootfs_devices(struct rootfs_plan *p, struct err *e)
 		} else {
 			dir = dir_parent(&dirs, m->target, &name, e);
 			r = dir < 0 ? err_wrap(e, "device %s", m->target)
-				    : make_node(m, dir, name, e);
+				    : make_node(p, m, dir, name, e);
 		}
 		if (r < 0)
 			return r;

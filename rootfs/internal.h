@@ -38,7 +38,8 @@ int source_open(const struct rootfs_plan *p, const struct rootfs_mount *m, struc
 /* One call: attributes and propagation of the mount fd; 0 when there is nothing to change. */
 int attr_apply(int fd, bool recursive, const struct rootfs_attr *attr, unsigned long propagation);
 /* A tree copied from the host's device node, checked to be exactly that device. */
-int source_device(const char *path, mode_t type, dev_t dev, struct err *e);
+int source_device(const struct rootfs_plan *p, const char *path, mode_t type, dev_t dev,
+		  struct err *e);
 /* "/" and all below no longer sends mount events to the host. */
 int isolate_host_mounts(const struct rootfs_plan *p, struct err *e);
 

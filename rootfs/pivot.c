@@ -78,11 +78,21 @@ int rootfs_chdir(struct rootfs_plan *p, const char *cwd, struct err *e)
 	return 0;
 }
 
+static int protect_dev(const struct rootfs_plan *p, struct err *e)
+{
+	const struct rootfs_attr ro = {.set = MOUNT_ATTR_RDONLY};
+	auto_close int fd = path_open_in_root(p->new_root, "/dev", O_PATH | O_DIRECTORY, e);
+
+	if (fd < 0)
+		return fd;
+	return attr_apply(fd, false, &ro, 0) < 0 ? err_sys(e, "make /dev read-only") : 0;
+}
+
 int rootfs_finish(struct rootfs_plan *p, struct err *e)
 {
 	const struct rootfs_attr attr = {.set = p->root_attr}, none = {0};
 
-	if (protect_paths(p, e) < 0)
+	if (protect_paths(p, e) < 0 || (p->dev_readonly && protect_dev(p, e) < 0))
 		return -e->code;
 	if (attr_apply(p->new_root, false, &attr, 0) < 0)
 		return err_sys(e, "set the options of the root");

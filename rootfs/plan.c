@@ -203,6 +203,11 @@ static int plan_mount(struct builder *b, const struct oci_mount *in, struct err 
 	}
 	if (is_kernel_fs(m))
 		plan_kernel_fs(b, m);
+	if (m->kind == ROOTFS_FS && str_eq(m->target, "/dev") &&
+	    (m->attr.set & MOUNT_ATTR_RDONLY)) {
+		m->attr.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
+		b->p->dev_readonly = true;
+	}
 	if (plan_idmap(b, in, m, e) < 0 || check_proc_target(m, e) < 0)
 		return -e->code;
 	b->p->n_mounts++;

@@ -112,6 +112,7 @@ struct rootfs_mount {
 struct rootfs_plan {
 	const char *root;          /* absolute path on the host; NULL: a new tmpfs (host_rootfs) */
 	uint64_t root_attr;        /* MOUNT_ATTR_*, set by rootfs_finish */
+	bool dev_readonly;         /* /dev too: devices and mount points are made in it before */
 	unsigned long propagation; /* rootfsPropagation as MS_* | MS_REC, 0: not given */
 	bool user_ns, no_pivot, sources_by_parent, terminal;
 

@@ -50,26 +50,38 @@ int attr_apply(int fd, bool recursive, const struct rootfs_attr *attr, unsigned 
 	return mount_setattr(fd, "", flags, &ma, sizeof(ma));
 }
 
+/*
+ * What the parent copies is a peer of the host's mount as long as nothing else is set. It stays
+ * one only for "shared" without a user namespace; a less privileged namespace must never be able
+ * to mount on the host, so there "shared" means a new peer group that is a slave of the host's.
+ */
+static bool must_leave_peers(const struct rootfs_plan *p, const struct rootfs_mount *m)
+{
+	if (!p->sources_by_parent)
+		return false; /* isolate_host_mounts did it for all mounts */
+	if (m->propagation == MS_SHARED)
+		return p->user_ns;
+	return !m->propagation || (m->recursive && !m->propagation_rec);
+}
+
 static int set_attributes(const struct rootfs_plan *p, const struct rootfs_mount *m, int fd,
 			  struct err *e)
 {
 	const struct rootfs_attr none = {0};
-	unsigned long here = m->propagation, below = 0;
+	unsigned long here = m->propagation_rec ? 0 : m->propagation;
+	unsigned long below = m->propagation_rec ? m->propagation : 0;
 	const char *hint;
 
-	if (m->propagation_rec || (!here && p->sources_by_parent)) {
-		below = here ? here : MS_SLAVE;
-		here = 0;
-	} else if (p->sources_by_parent && m->recursive &&
-		   attr_apply(fd, true, &none, MS_SLAVE) < 0) {
+	if (!m->propagation && must_leave_peers(p, m))
+		below = MS_SLAVE; /* in the same call as the attributes */
+	else if (must_leave_peers(p, m) && attr_apply(fd, true, &none, MS_SLAVE) < 0)
 		return err_sys(e, "mount %s: make the copy of %s a slave", m->target, m->source);
-	}
 	if (attr_apply(fd, true, &m->attr_rec, below) == 0 &&
 	    attr_apply(fd, false, &m->attr, here) == 0)
 		return 0;
 	hint = errno == EPERM ? " (options that the host has set and locked, like ro or nosuid, "
-				 "cannot be taken back in a user namespace)"
-			       : "";
+				"cannot be taken back in a user namespace)"
+			      : "";
 	return err_sys(e, "mount %s: set the options of %s%s", m->target, m->source, hint);
 }
 
@@ -120,7 +132,8 @@ int source_open(const struct rootfs_plan *p, const struct rootfs_mount *m, struc
 	return take_fd(&fd);
 }
 
-int source_device(const char *path, mode_t type, dev_t dev, struct err *e)
+int source_device(const struct rootfs_plan *p, const char *path, mode_t type, dev_t dev,
+		  struct err *e)
 {
 	auto_close int fd = open_tree(AT_FDCWD, path,
 				      OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
@@ -134,7 +147,7 @@ int source_device(const char *path, mode_t type, dev_t dev, struct err *e)
 	if ((st.st_mode & S_IFMT) != type || st.st_rdev != dev)
 		return err_set(e, ENODEV, "device %s: the host's is not %c %u:%u", path,
 			       type == S_IFBLK ? 'b' : 'c', major(dev), minor(dev));
-	if (attr_apply(fd, false, &none, MS_PRIVATE) < 0)
+	if (p->sources_by_parent && attr_apply(fd, false, &none, MS_PRIVATE) < 0)
 		return err_sys(e, "device %s: make the copy private", path);
 	return take_fd(&fd);
 }
@@ -202,7 +215,7 @@ static int open_devices(struct rootfs_plan *p, struct err *e)
 
 		if (m->kind != ROOTFS_NODE || m->type == 'p')
 			continue;
-		m->fd = source_device(m->source, m->type == 'b' ? S_IFBLK : S_IFCHR,
+		m->fd = source_device(p, m->source, m->type == 'b' ? S_IFBLK : S_IFCHR,
 				      makedev(m->major, m->minor), e);
 		if (m->fd < 0)
 			return m->fd;
@@ -217,7 +230,7 @@ int rootfs_open_sources(struct rootfs_plan *p, struct err *e)
 	if (open_root(p, e) < 0 || open_mounts(p, e) < 0 || open_devices(p, e) < 0)
 		return -e->code;
 	if (p->masked.n > 0) {
-		p->null_fd = source_device("/dev/null", S_IFCHR, makedev(1, 3), e);
+		p->null_fd = source_device(p, "/dev/null", S_IFCHR, makedev(1, 3), e);
 		if (p->null_fd < 0)
 			return err_wrap(e, "masked paths");
 	}

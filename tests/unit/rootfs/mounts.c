@@ -304,6 +304,24 @@ static void console(void)
 	run_modes(set_console, check_console);
 }
 
+static void set_readonly_dev(struct box *b)
+{
+	b->spec.mounts.v[1].options.v[0] = arena_strdup(b->a, "ro");
+}
+
+static void check_readonly_dev(struct box *b)
+{
+	(void)b;
+	CHECK_INT(try_write("/dev/x"), EROFS);
+	CHECK_INT(try_write("/dev/null"), 0);
+	CHECK_INT(try_write("/dev/shm/x"), 0);
+}
+
+static void readonly_dev(void)
+{
+	run_modes(set_readonly_dev, check_readonly_dev);
+}
+
 static void set_cgroup(struct box *b)
 {
 	box_mount(b, "/sys/fs/cgroup", "cgroup", "cgroup", "nosuid,noexec,nodev,ro");
@@ -381,6 +399,30 @@ static void propagation_shared(void)
 	CHECK_INT(count_mounts(""), before + 1);
 	drop_volume();
 	box_free(&b);
+}
+
+/* A user namespace never gets a peer of a host's mount, whatever the spec says. */
+static void propagation_userns(void)
+{
+	static const char *const options[] = {"rbind,rshared", "rbind,shared", "rbind", "rbind,slave"};
+
+	for (int mode = BOX_ROOT_USERNS; mode < BOX_N_MODES && box_can(mode); mode++)
+		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+			struct box b;
+			int before;
+
+			box_init(&b, mode);
+			make_volume(&b);
+			box_default_mounts(&b);
+			box_mount(&b, "/vol", NULL, vol, options[i]);
+			b.spec.linux_->rootfs_propagation = arena_strdup(b.a, "rshared");
+			before = count_mounts("");
+			report(&b, box_run(&b, check_shared), 0);
+			CHECK_INT(count_mounts("in-container"), 0);
+			CHECK_INT(count_mounts(""), before);
+			drop_volume();
+			box_free(&b);
+		}
 }
 
 static void propagation_values(void)
@@ -556,7 +598,7 @@ static void no_rootfs(void)
 	}
 }
 
-TEST_MAIN(TEST(binds), TEST(locked_options), TEST(no_pivot), TEST(tmpfs), TEST(copy_up), TEST(devices), TEST(console), TEST(cgroup),
-	  TEST(cgroup_v1), TEST(propagation_shared), TEST(propagation_values),
+TEST_MAIN(TEST(binds), TEST(locked_options), TEST(no_pivot), TEST(tmpfs), TEST(copy_up), TEST(devices), TEST(console), TEST(readonly_dev), TEST(cgroup),
+	  TEST(cgroup_v1), TEST(propagation_shared), TEST(propagation_userns), TEST(propagation_values),
 	  TEST(propagation_slave), TEST(idmap), TEST(messages),
 	  TEST(masked_outer_proc), TEST(no_rootfs))
