@@ -12,7 +12,7 @@ const char *err_name(int code)
 	return s ? s : "unknown error";
 }
 
-static void put(struct err *e, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void put(struct err *e, const char *fmt, va_list ap)
 {
 	vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
 }
