@@ -187,6 +187,18 @@ int row_set_process(void *ctx, struct err *e)
 	return r < 0 ? r : sec_set_umask(s, e);
 }
 
+bool row_has_wall(const void *ctx)
+{
+	return PLAN(ctx)->wall;
+}
+
+int row_build_wall(void *ctx, struct err *e)
+{
+	int r = sec_set_landlock(PLAN(ctx)->wall, e);
+
+	return r < 0 ? r : 0; /* a kernel without Landlock has one wall */
+}
+
 bool row_find_home(const void *ctx)
 {
 	return PLAN(ctx)->find_home;

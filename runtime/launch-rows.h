@@ -39,6 +39,7 @@ WANTED(row_has_start_container);
 WANTED(row_has_sysctl);
 WANTED(row_has_terminal);
 WANTED(row_has_tiny_init);
+WANTED(row_has_wall);
 WANTED(row_is_create);
 WANTED(row_is_direct);
 WANTED(row_new_cgroupns);
@@ -57,6 +58,7 @@ WANTED(row_zero_is_mapped);
 
 RUN(row_attach_cgroup);
 RUN(row_become_root);
+RUN(row_build_wall);
 RUN(row_compile_filter);
 RUN(row_connect_console);
 RUN(row_devices);

@@ -52,6 +52,7 @@ static const struct step rows[] = {
 	{"go to the working directory", STEP_INIT, NULL, row_go_to_cwd, NULL},
 	{"set kernel parameters", STEP_INIT, row_has_sysctl, row_set_sysctl, NULL},
 	{"finish the root", STEP_INIT, NULL, row_finish, NULL},
+	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
 	{"set the OOM score", STEP_INIT, row_has_oom_score, row_set_oom_score, NULL},
 	{"set the process attributes", STEP_INIT, NULL, row_set_process, NULL},
 	{"find the home directory", STEP_INIT, row_find_home, row_set_home, NULL},
@@ -83,7 +84,6 @@ void rt_launch_serve(void *launch)
 {
 	steps_serve(&table, launch, &LAUNCH(launch)->channel);
 }
-
 
 /* What only the set-up needed. */
 static void close_private(struct rt_launch *l)

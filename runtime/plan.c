@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 
 #include "base/log.h"
 #include "base/str.h"
@@ -285,6 +286,25 @@ static int plan_security(struct arena *a, struct plan *p, const struct rt_host *
 	return r;
 }
 
+/* A sandbox may write where something writable is mounted, and nowhere else. */
+static void plan_wall(struct arena *a, struct plan *p)
+{
+	const struct rootfs_plan *r = p->rootfs;
+	const char **paths = arena_array(a, r->n_mounts + 1, sizeof(char *));
+
+	if (!p->options.sandbox)
+		return;
+	p->wall = arena_new_of(a, struct sec_wall);
+	p->wall->writable = paths;
+	for (size_t i = 0; i < r->n_mounts; i++) {
+		const struct rootfs_mount *m = &r->mounts[i];
+		bool tree = m->kind == ROOTFS_BIND || (m->kind == ROOTFS_FS && str_eq(m->fstype, "tmpfs"));
+
+		if (tree && !((m->attr.set | m->attr_rec.set) & MOUNT_ATTR_RDONLY))
+			paths[p->wall->n_writable++] = m->target;
+	}
+}
+
 /* What cannot be done is refused, never passed over. */
 static int check_supported(const struct oci_linux *l, struct err *e)
 {
@@ -338,6 +358,7 @@ int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_opti
 	if (r < 0)
 		return r;
 	plan_process(a, p);
+	plan_wall(a, p);
 	*ret = p;
 	return 0;
 }

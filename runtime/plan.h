@@ -9,6 +9,7 @@
 #include "json/writer.h"
 #include "rootfs/rootfs.h"
 #include "runtime/runtime.h"
+#include "security/landlock.h"
 #include "security/security.h"
 #include "spec/oci.h"
 
@@ -54,6 +55,7 @@ struct plan {
 	struct rootfs_plan *rootfs; /* NULL: no mount namespace */
 	struct sec_plan *security;
 
+	struct sec_wall *wall;   /* NULL: no Landlock */
 	char **argv, **envp;     /* NULL-terminated; entries without '=' are dropped */
 	size_t n_env;            /* envp has room for one more */
 	bool find_home;          /* HOME is not given: from the container's passwd */

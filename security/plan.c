@@ -40,13 +40,14 @@ static uint64_t caps_of(const struct strv *names, const char *set, uint64_t avai
 	return caps;
 }
 
-/* The kernel refuses sets that are not within each other; what cannot be granted is left out. */
+/* The kernel refuses sets that are not within each other; what cannot be granted is left out, without
+ * a warning: callers send ambient sets without inheritable ones, and none of them can turn that off. */
 static void limit_to(uint64_t *caps, uint64_t limit, const char *set, const char *why)
 {
 	for (int c = 0; c <= SEC_CAP_MAX; c++)
 		if ((*caps & ~limit) >> c & 1)
-			log_warning("process.capabilities.%s: %s cannot be granted: it is not %s",
-				    set, sec_cap_name(c), why);
+			log_debug("process.capabilities.%s: %s cannot be granted: it is not %s",
+				  set, sec_cap_name(c), why);
 	*caps &= limit;
 }
 
