@@ -5,6 +5,7 @@
  */
 #include "cgroups/cgroup.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -254,6 +255,24 @@ int64_t cg_cpu_usec(struct cg *cg)
 int64_t cg_oom_kills(struct cg *cg)
 {
 	return cg->n ? cg->ops->oom_kills(cg) : -ENOENT;
+}
+
+enum cg_kind cg_kind_of(const struct cg *cg)
+{
+	return cg->n == 0 ? CG_NONE : cg->ops == &cg_ops_v1 ? CG_V1 : CG_V2;
+}
+
+int cg_open_file(const struct cg *cg, enum cg_controller c, const char *file, int flags)
+{
+	for (size_t i = 0; i < cg->n; i++) {
+		int fd;
+
+		if (cg->ops == &cg_ops_v1 && !(cg->dirs[i].controllers & CG_BIT(c)))
+			continue;
+		fd = openat(cg->dirs[i].fd, file, flags | O_NOFOLLOW | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	return -ENOENT;
 }
 
 int cg_destroy(struct cg *cg, struct err *e)

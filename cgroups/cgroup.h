@@ -16,9 +16,9 @@
  *
  * Default place: <base>/brig-<id>, one level, so that a start makes one directory and nothing is
  * shared between two starts. base is: the nearest cgroup above us (ourselves included) that
- * systemd marks as delegated ("user.delegate"); else the root of the mount (root), or the topmost
- * cgroup above us that we may write (others). A relative cgroupsPath is below base, an absolute
- * one below the root of the mount.
+ * systemd marks as delegated ("user.delegate"); else the root of the mount (root; "/brig" in it on
+ * a host with systemd), or the topmost cgroup above us that we may write (others). A relative
+ * cgroupsPath is below base, an absolute one below the root of the mount.
  */
 #pragma once
 
@@ -254,3 +254,12 @@ int cg_stats(struct cg *cg, unsigned what, struct cg_stats *ret_stats, struct er
 int64_t cg_cpu_usec(struct cg *cg);
 /* Only the OOM kill count; value or -errno. */
 int64_t cg_oom_kills(struct cg *cg);
+
+/* CG_NONE: without a cgroup. */
+enum cg_kind cg_kind_of(const struct cg *cg);
+/*
+ * A file of the cgroup as the kernel has it: "memory.events" on v2, "memory.oom_control" on v1, where
+ * the controller chooses the hierarchy. The fd or -errno; -ENOENT also when there is no such
+ * controller.
+ */
+int cg_open_file(const struct cg *cg, enum cg_controller c, const char *file, int flags);
