@@ -23,7 +23,7 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 struct json {
 	const char *key; /* of a member of an object, else NULL */
 	union {
-		const char *text;         /* JSON_STRING: decoded; JSON_NUMBER: the digits as written */
+		const char *text;         /* JSON_STRING: decoded; JSON_NUMBER: as written */
 		const struct json *items; /* JSON_ARRAY, JSON_OBJECT: n elements or members */
 		bool boolean;             /* JSON_BOOL */
 	};

@@ -25,9 +25,9 @@ struct builder {
 	size_t open[JSON_MAX_DEPTH]; /* index in stack of each container that has not ended */
 	unsigned depth;
 	size_t values;
-	const char *key;             /* has been read, its value is next */
-	const char *duplicate;       /* a reason to stop */
-	bool too_many;               /* another one */
+	const char *key;       /* has been read, its value is next */
+	const char *duplicate; /* a reason to stop */
+	bool too_many;         /* another one */
 };
 
 /* The new node, valid until the next one is added; NULL when there are too many. */
@@ -240,8 +240,9 @@ static int fail(const struct builder *b, yajl_handle h, const struct json_source
 
 static int parse(struct builder *b, const struct json_source *s)
 {
-	yajl_alloc_funcs alloc = {
-		.malloc = yajl_malloc, .realloc = yajl_realloc, .free = yajl_release};
+	yajl_alloc_funcs alloc = {.malloc = yajl_malloc,
+				  .realloc = yajl_realloc,
+				  .free = yajl_release};
 	__attribute__((cleanup(cleanup_yajl))) yajl_handle h = yajl_alloc(&callbacks, &alloc, b);
 	yajl_status status = yajl_parse(h, (const unsigned char *)s->text, s->len);
 

@@ -34,8 +34,8 @@ static void put_place(struct strbuf *b, const struct place *p)
 }
 
 /* "<place>: <message>", control characters escaped. */
-__attribute__((format(printf, 4, 5))) static int
-fail(const struct json_reader *r, int code, const struct place *p, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int fail(const struct json_reader *r, int code,
+						      const struct place *p, const char *fmt, ...)
 {
 	auto_strbuf struct strbuf place = {0};
 	char msg[400], clean[sizeof(r->e->msg)], where[200];
@@ -164,8 +164,8 @@ static int fail_name(const struct json_reader *r, const struct json *v, const st
 
 	for (size_t i = 0; names[i]; i++)
 		strbuf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-	return fail(r, EINVAL, p, "\"%.64s\"%s is not one of %s", v->text,
-		    v->n > 64 ? "..." : "", strbuf_str(&list));
+	return fail(r, EINVAL, p, "\"%.64s\"%s is not one of %s", v->text, v->n > 64 ? "..." : "",
+		    strbuf_str(&list));
 }
 
 static int read_str(const struct json_reader *r, const struct json_field *f, const struct json *v,
@@ -238,8 +238,8 @@ static int read_str_map(const struct json_reader *r, const struct json *v, const
 	return 0;
 }
 
-static int read_struct(const struct json_reader *r, const struct json *v, const struct json_table *t,
-		       void *out, const struct place *p);
+static int read_struct(const struct json_reader *r, const struct json *v,
+		       const struct json_table *t, void *out, const struct place *p);
 
 /* An array of objects, or (keyed) an object of objects whose key is the struct's first member. */
 static int read_list(const struct json_reader *r, const struct json_field *f, const struct json *v,
@@ -265,8 +265,8 @@ static int read_list(const struct json_reader *r, const struct json_field *f, co
 	return 0;
 }
 
-static int read_object(const struct json_reader *r, const struct json_field *f, const struct json *v,
-		       const struct place *p, void **member)
+static int read_object(const struct json_reader *r, const struct json_field *f,
+		       const struct json *v, const struct place *p, void **member)
 {
 	void *object = arena_alloc(r->arena, f->sub->size);
 	int code = read_struct(r, v, f->sub, object, p);
@@ -277,8 +277,8 @@ static int read_object(const struct json_reader *r, const struct json_field *f, 
 	return 0;
 }
 
-static int read_member(const struct json_reader *r, const struct json_field *f, const struct json *v,
-		       const struct place *p, void *member)
+static int read_member(const struct json_reader *r, const struct json_field *f,
+		       const struct json *v, const struct place *p, void *member)
 {
 	switch (f->kind) {
 	case JSON_KIND_BOOL:
@@ -321,8 +321,8 @@ static const struct json_field *find_field(const struct json_table *t, const cha
 	return NULL;
 }
 
-static int check_required(const struct json_reader *r, const struct json *v, const struct json_table *t,
-			  const struct place *p)
+static int check_required(const struct json_reader *r, const struct json *v,
+			  const struct json_table *t, const struct place *p)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct place at = {.up = p, .key = t->fields[i].key};
@@ -337,8 +337,8 @@ static int check_required(const struct json_reader *r, const struct json *v, con
 	return 0;
 }
 
-static int read_struct(const struct json_reader *r, const struct json *v, const struct json_table *t,
-		       void *out, const struct place *p)
+static int read_struct(const struct json_reader *r, const struct json *v,
+		       const struct json_table *t, void *out, const struct place *p)
 {
 	size_t start = 0;
 
@@ -359,8 +359,8 @@ static int read_struct(const struct json_reader *r, const struct json *v, const 
 	return check_required(r, v, t, p);
 }
 
-int json_read_struct(const struct json_reader *r, const struct json *v,
-		     const struct json_table *t, void *out)
+int json_read_struct(const struct json_reader *r, const struct json *v, const struct json_table *t,
+		     void *out)
 {
 	struct place root = {.key = r->path};
 

@@ -118,8 +118,8 @@ static int scan_ascii(struct scanner *s)
 
 /* Bytes that scan_ascii or the UTF-8 check look at; all others are stepped over in one loop. */
 static const bool interesting[256] = {
-	[0] = true, ['\v'] = true, ['\f'] = true, ['"'] = true, ['\\'] = true,
-	['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [0x80 ... 0xff] = true,
+	[0] = true,   ['\v'] = true, ['\f'] = true, ['"'] = true, ['\\'] = true,
+	['['] = true, [']'] = true,  ['{'] = true,  ['}'] = true, [0x80 ... 0xff] = true,
 };
 
 int json_scan(const struct json_source *source)

@@ -36,7 +36,8 @@ void json_str(struct json_writer *w, const char *s); /* NULL writes null */
 void json_strn(struct json_writer *w, const char *s, size_t n);
 void json_u64(struct json_writer *w, uint64_t v);
 void json_i64(struct json_writer *w, int64_t v);
-void json_f64(struct json_writer *w, double v); /* shortest that reads back as v; not finite: null */
+/* The shortest form that reads back as v; null when v is not finite. */
+void json_f64(struct json_writer *w, double v);
 void json_bool(struct json_writer *w, bool v);
 void json_null(struct json_writer *w);
 /* A parsed tree, numbers as they were written. */

@@ -119,7 +119,8 @@ static int check_against_earlier(const char *path, const struct oci_id_mapping_l
 			return check_fail(e, "%s[%zu]: its container ids overlap with entry %zu",
 					  path, i, k);
 		if (overlap(m->host_id, m->size, o->host_id, o->size))
-			return check_fail(e, "%s[%zu]: its host ids overlap with entry %zu", path, i, k);
+			return check_fail(e, "%s[%zu]: its host ids overlap with entry %zu", path,
+					  i, k);
 	}
 	return 0;
 }

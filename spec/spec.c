@@ -17,8 +17,7 @@ static void normalize(struct oci_spec *s)
 	}
 }
 
-int spec_parse(const char *text, size_t len, struct arena *a, struct oci_spec **ret,
-	       struct err *e)
+int spec_parse(const char *text, size_t len, struct arena *a, struct oci_spec **ret, struct err *e)
 {
 	struct oci_spec *s = arena_new_of(a, struct oci_spec);
 	const struct json *v = NULL;
@@ -51,15 +50,16 @@ int spec_load_bundle(int bundle_dirfd, struct arena *a, struct oci_spec **ret, s
 	return 0;
 }
 
-int spec_parse_resources(const char *text, size_t len, struct arena *a,
-			 struct oci_resources **ret, struct err *e)
+int spec_parse_resources(const char *text, size_t len, struct arena *a, struct oci_resources **ret,
+			 struct err *e)
 {
 	struct oci_resources *res = arena_new_of(a, struct oci_resources);
 	const struct json *v = NULL;
 	int r = json_parse(text, len, a, &v, e);
 
 	if (r == 0)
-		r = json_read_struct(&(struct json_reader){a, "linux.resources", e}, v, &oci_resources_table, res);
+		r = json_read_struct(&(struct json_reader){a, "linux.resources", e}, v,
+				     &oci_resources_table, res);
 	if (r == 0)
 		r = spec_validate_resources(res, e);
 	if (r < 0)
@@ -76,7 +76,8 @@ int spec_parse_process(const char *text, size_t len, struct arena *a, struct oci
 	int r = json_parse(text, len, a, &v, e);
 
 	if (r == 0)
-		r = json_read_struct(&(struct json_reader){a, "process", e}, v, &oci_process_table, p);
+		r = json_read_struct(&(struct json_reader){a, "process", e}, v, &oci_process_table,
+				     p);
 	if (r == 0)
 		r = spec_validate_process(p, e);
 	if (r < 0)

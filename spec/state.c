@@ -78,7 +78,8 @@ static int check_state(const struct spec_state *s, struct err *e)
 	if (s->init_pid < 0 || s->init_pid > INT32_MAX)
 		return check_fail(e, "initPid: %lld is not a process id", (long long)s->init_pid);
 	if (s->owner_pid.v < 0 || s->owner_pid.v > INT32_MAX)
-		return check_fail(e, "ownerPid: %lld is not a process id", (long long)s->owner_pid.v);
+		return check_fail(e, "ownerPid: %lld is not a process id",
+				  (long long)s->owner_pid.v);
 	return s->cgroup ? check_cgroup(s->cgroup, e) : 0;
 }
 
@@ -127,8 +128,8 @@ void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, con
 	json_end_object(w);
 }
 
-void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,
-			      const char *status, pid_t pid, const char *metadata)
+void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s, const char *status,
+			      pid_t pid, const char *metadata)
 {
 	json_begin_object(w);
 	json_member_str(w, "ociVersion", s->oci_version ? s->oci_version : OCI_VERSION);
@@ -148,7 +149,7 @@ void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,
  * the leap day is the last one. gmtime_r would open /etc/localtime. */
 static void date_of_days(int64_t days, int *ret_year, int *ret_month, int *ret_day)
 {
-	int64_t n = days + 719468; /* since 0000-03-01 */
+	int64_t n = days + 719468;                  /* since 0000-03-01 */
 	int64_t era = n / 146097, day = n % 146097; /* 400 years */
 	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
 	int64_t month;

@@ -35,10 +35,10 @@ struct spec_state {
 	char *oci_version;        /* of the bundle */
 	char *id, *bundle, *rootfs; /* absolute paths */
 	char *created;            /* RFC 3339 with nanoseconds, UTC */
-	char *phase;              /* "creating", "created", "running"; whether it still is, the pid tells */
+	char *phase;              /* "creating", "created", "running"; the pid tells whether it still is */
 	int64_t init_pid;         /* in the pid namespace of boot_id's host; 0 before the clone */
-	uint64_t init_start_time; /* field 22 of /proc/PID/stat, clock ticks; with the pid an identity */
-	char *boot_id;            /* /proc/sys/kernel/random/boot_id: a state of an earlier boot is dead */
+	uint64_t init_start_time; /* /proc/PID/stat field 22, clock ticks: with the pid an identity */
+	char *boot_id;            /* /proc/sys/kernel/random/boot_id: another boot's state is dead */
 	struct opt_i64 owner_pid; /* the process that must live for the container to live */
 	struct opt_u64 owner_start_time;
 	bool ephemeral;

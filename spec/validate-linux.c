@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What config-linux.md says about `linux`, but for resources and seccomp. */
-#include <string.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "spec/check.h"
@@ -13,12 +13,16 @@ static int check_namespaces(const struct oci_namespace_list *list, struct err *e
 		const struct oci_namespace *n = &list->v[i];
 
 		if (n->path && !check_is_absolute(n->path))
-			return check_fail(e, "linux.namespaces[%zu].path: \"%.64s\" is not an absolute "
-					     "path", i, n->path);
+			return check_fail(
+				e,
+				"linux.namespaces[%zu].path: \"%.64s\" is not an absolute "
+				"path",
+				i, n->path);
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(n->type, list->v[k].type))
-				return check_fail(e, "linux.namespaces[%zu].type: %s is there twice", i,
-						  n->type);
+				return check_fail(e,
+						  "linux.namespaces[%zu].type: %s is there twice",
+						  i, n->type);
 	}
 	return 0;
 }
@@ -30,7 +34,8 @@ static int check_mappings(const struct oci_linux *l, struct err *e)
 	if ((l->uid_mappings.n == 0) != (l->gid_mappings.n == 0))
 		return check_fail(e, "linux: uidMappings and gidMappings must be given together");
 	if (l->uid_mappings.n && !check_find_namespace(l, "user"))
-		return check_fail(e, "linux.uidMappings: linux.namespaces has no user namespace to map");
+		return check_fail(
+			e, "linux.uidMappings: linux.namespaces has no user namespace to map");
 	r = check_id_mappings("linux.uidMappings", &l->uid_mappings, e);
 	return r == 0 ? check_id_mappings("linux.gidMappings", &l->gid_mappings, e) : r;
 }
@@ -47,8 +52,8 @@ static int check_device_numbers(const struct oci_device *d, size_t i, struct err
 		return check_fail(e, "linux.devices[%zu].major: %lld is not between 0 and 4095", i,
 				  (long long)d->major.v);
 	if (d->minor.v < 0 || d->minor.v > 0xfffff)
-		return check_fail(e, "linux.devices[%zu].minor: %lld is not between 0 and 1048575", i,
-				  (long long)d->minor.v);
+		return check_fail(e, "linux.devices[%zu].minor: %lld is not between 0 and 1048575",
+				  i, (long long)d->minor.v);
 	return 0;
 }
 
@@ -58,8 +63,9 @@ static int check_device(const struct oci_device *d, size_t i, struct err *e)
 	int r;
 
 	if (!check_is_absolute(d->path) || check_has_dotdot(d->path) || str_ends(d->path, "/"))
-		return check_fail(e, "linux.devices[%zu].path: \"%.64s\" is not the full path of a file",
-				  i, d->path);
+		return check_fail(
+			e, "linux.devices[%zu].path: \"%.64s\" is not the full path of a file", i,
+			d->path);
 	if (d->file_mode.v > 0777)
 		return check_fail(e, "linux.devices[%zu].fileMode: %u is larger than 511 (0777)", i,
 				  d->file_mode.v);
@@ -93,13 +99,16 @@ static int check_net_devices(const struct oci_linux *l, struct err *e)
 			return check_fail(e, "linux.netDevices: \"%.64s\" is not an interface name",
 					  d->host_name);
 		if (d->name && *d->name && !is_interface_template(d->name))
-			return check_fail(e, "linux.netDevices.%s.name: \"%.64s\" is not an interface "
-					     "name", d->host_name, d->name);
+			return check_fail(e,
+					  "linux.netDevices.%s.name: \"%.64s\" is not an interface "
+					  "name",
+					  d->host_name, d->name);
 	}
 	return 0;
 }
 
-/* "a.b.c": becomes a path below /proc/sys, so no '/' and no empty component ("..", CVE-2022-0811). */
+/* "a.b.c": becomes a path below /proc/sys, so no '/' and no empty component ("..", CVE-2022-0811).
+ */
 static bool is_sysctl_key(const char *key)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -113,8 +122,9 @@ static int check_sysctl(const struct str_map *m, struct err *e)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		if (!is_sysctl_key(m->v[i].key))
-			return check_fail(e, "linux.sysctl: \"%.64s\" is not a key like net.core.somaxconn",
-					  m->v[i].key);
+			return check_fail(
+				e, "linux.sysctl: \"%.64s\" is not a key like net.core.somaxconn",
+				m->v[i].key);
 		if (strpbrk(m->v[i].value, "\r\n"))
 			return check_fail(e, "linux.sysctl.%s: the value has more than one line",
 					  m->v[i].key);
@@ -126,8 +136,8 @@ static int check_paths(const char *key, const struct strv *list, struct err *e)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (!check_is_absolute(list->v[i]))
-			return check_fail(e, "linux.%s[%zu]: \"%.64s\" is not an absolute path", key, i,
-					  list->v[i]);
+			return check_fail(e, "linux.%s[%zu]: \"%.64s\" is not an absolute path",
+					  key, i, list->v[i]);
 	return 0;
 }
 
@@ -149,7 +159,8 @@ static bool is_clos_id(const char *id)
 static int check_intel_rdt(const struct oci_intel_rdt *r, struct err *e)
 {
 	if (r->clos_id && *r->clos_id && !is_clos_id(r->clos_id))
-		return check_fail(e, "linux.intelRdt.closID: \"%.64s\" is not the name of a directory",
+		return check_fail(e,
+				  "linux.intelRdt.closID: \"%.64s\" is not the name of a directory",
 				  r->clos_id);
 	if (r->l3_cache_schema && strchr(r->l3_cache_schema, '\n'))
 		return check_fail(e, "linux.intelRdt.l3CacheSchema: has more than one line");
@@ -159,7 +170,8 @@ static int check_intel_rdt(const struct oci_intel_rdt *r, struct err *e)
 		return check_fail(e, "linux.intelRdt.memBwSchema: has more than one line");
 	for (size_t i = 0; i < r->schemata.n; i++)
 		if (strchr(r->schemata.v[i], '\n'))
-			return check_fail(e, "linux.intelRdt.schemata[%zu]: has more than one line", i);
+			return check_fail(e, "linux.intelRdt.schemata[%zu]: has more than one line",
+					  i);
 	return 0;
 }
 
@@ -178,12 +190,14 @@ static int check_memory_policy(const struct oci_memory_policy *p, struct err *e)
 	bool nodes = p->nodes && *p->nodes;
 
 	if (nodes && !check_is_list(p->nodes))
-		return check_fail(e, "linux.memoryPolicy.nodes: \"%.64s\" is not a list of memory nodes",
-				  p->nodes);
+		return check_fail(
+			e, "linux.memoryPolicy.nodes: \"%.64s\" is not a list of memory nodes",
+			p->nodes);
 	if (nodes && str_index(without, p->mode) >= 0)
 		return check_fail(e, "linux.memoryPolicy.nodes: must be empty with %s", p->mode);
 	if (!nodes && str_index(without, p->mode) < 0 && !str_eq(p->mode, "MPOL_PREFERRED"))
-		return check_fail(e, "linux.memoryPolicy.nodes: %s needs at least one node", p->mode);
+		return check_fail(e, "linux.memoryPolicy.nodes: %s needs at least one node",
+				  p->mode);
 	if (has(&p->flags, "MPOL_F_STATIC_NODES") && has(&p->flags, "MPOL_F_RELATIVE_NODES"))
 		return check_fail(e, "linux.memoryPolicy.flags: MPOL_F_STATIC_NODES and "
 				     "MPOL_F_RELATIVE_NODES exclude each other");
@@ -198,11 +212,14 @@ static int check_time_offsets(const struct oci_linux *l, struct err *e)
 	if (!t->boottime && !t->monotonic)
 		return 0;
 	if (!ns || ns->path)
-		return check_fail(e, "linux.timeOffsets: linux.namespaces has no new time namespace");
+		return check_fail(e,
+				  "linux.timeOffsets: linux.namespaces has no new time namespace");
 	if (t->boottime && t->boottime->nanosecs.v > 999999999)
-		return check_fail(e, "linux.timeOffsets.boottime.nanosecs: must be below 1000000000");
+		return check_fail(e,
+				  "linux.timeOffsets.boottime.nanosecs: must be below 1000000000");
 	if (t->monotonic && t->monotonic->nanosecs.v > 999999999)
-		return check_fail(e, "linux.timeOffsets.monotonic.nanosecs: must be below 1000000000");
+		return check_fail(e,
+				  "linux.timeOffsets.monotonic.nanosecs: must be below 1000000000");
 	return 0;
 }
 

@@ -29,12 +29,14 @@ static int check_rlimits(const struct oci_rlimit_list *list, struct err *e)
 		const struct oci_rlimit *l = &list->v[i];
 
 		if (l->soft > l->hard)
-			return check_fail(e, "process.rlimits[%zu]: the soft limit of %s is larger "
-					     "than the hard limit", i, l->type);
+			return check_fail(e,
+					  "process.rlimits[%zu]: the soft limit of %s is larger "
+					  "than the hard limit",
+					  i, l->type);
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(l->type, list->v[k].type))
-				return check_fail(e, "process.rlimits[%zu].type: %s is there twice", i,
-						  l->type);
+				return check_fail(e, "process.rlimits[%zu].type: %s is there twice",
+						  i, l->type);
 	}
 	return 0;
 }
@@ -55,31 +57,38 @@ static int check_scheduler(const struct oci_scheduler *s, struct err *e)
 	bool fair = str_eq(s->policy, "SCHED_OTHER") || str_eq(s->policy, "SCHED_BATCH");
 
 	if (s->nice.v < -20 || s->nice.v > 19)
-		return check_fail(e, "process.scheduler.nice: %d is not between -20 and 19", s->nice.v);
+		return check_fail(e, "process.scheduler.nice: %d is not between -20 and 19",
+				  s->nice.v);
 	if (s->nice.v != 0 && !fair)
 		return check_fail(e, "process.scheduler.nice: has no meaning with %s", s->policy);
 	if (realtime && (s->priority.v < 1 || s->priority.v > 99))
 		return check_fail(e, "process.scheduler.priority: %d is not between 1 and 99",
 				  s->priority.v);
 	if (!realtime && s->priority.v != 0)
-		return check_fail(e, "process.scheduler.priority: has no meaning with %s", s->policy);
+		return check_fail(e, "process.scheduler.priority: has no meaning with %s",
+				  s->policy);
 	if (!deadline && (s->runtime.v || s->deadline.v || s->period.v))
-		return check_fail(e, "process.scheduler: runtime, deadline and period have no meaning "
-				     "with %s", s->policy);
+		return check_fail(e,
+				  "process.scheduler: runtime, deadline and period have no meaning "
+				  "with %s",
+				  s->policy);
 	if (deadline && (s->runtime.v == 0 || s->runtime.v > s->deadline.v ||
 			 (s->period.v && s->deadline.v > s->period.v)))
-		return check_fail(e, "process.scheduler: SCHED_DEADLINE needs 0 < runtime <= deadline "
-				     "<= period");
+		return check_fail(e,
+				  "process.scheduler: SCHED_DEADLINE needs 0 < runtime <= deadline "
+				  "<= period");
 	return 0;
 }
 
 static int check_affinity(const struct oci_cpu_affinity *a, struct err *e)
 {
 	if (a->initial && !check_is_list(a->initial))
-		return check_fail(e, "process.execCPUAffinity.initial: \"%.64s\" is not a list of CPUs",
-				  a->initial);
+		return check_fail(
+			e, "process.execCPUAffinity.initial: \"%.64s\" is not a list of CPUs",
+			a->initial);
 	if (a->final && !check_is_list(a->final))
-		return check_fail(e, "process.execCPUAffinity.final: \"%.64s\" is not a list of CPUs",
+		return check_fail(e,
+				  "process.execCPUAffinity.final: \"%.64s\" is not a list of CPUs",
 				  a->final);
 	return 0;
 }

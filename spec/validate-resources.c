@@ -15,37 +15,48 @@ static bool is_device_number(const struct opt_i64 *n)
 static int check_device_rule(const struct oci_device_rule *d, size_t i, struct err *e)
 {
 	if (d->type && (strlen(d->type) != 1 || !strchr("abc", *d->type)))
-		return check_fail(e, "linux.resources.devices[%zu].type: \"%.64s\" is not one of a, b, c",
-				  i, d->type);
+		return check_fail(
+			e, "linux.resources.devices[%zu].type: \"%.64s\" is not one of a, b, c", i,
+			d->type);
 	if (!is_device_number(&d->major))
-		return check_fail(e, "linux.resources.devices[%zu].major: %lld is not a device number",
+		return check_fail(e,
+				  "linux.resources.devices[%zu].major: %lld is not a device number",
 				  i, (long long)d->major.v);
 	if (!is_device_number(&d->minor))
-		return check_fail(e, "linux.resources.devices[%zu].minor: %lld is not a device number",
+		return check_fail(e,
+				  "linux.resources.devices[%zu].minor: %lld is not a device number",
 				  i, (long long)d->minor.v);
 	if (d->access && (!*d->access || d->access[strspn(d->access, "rwm")]))
-		return check_fail(e, "linux.resources.devices[%zu].access: \"%.64s\" is not made of r, "
-				     "w and m", i, d->access);
+		return check_fail(
+			e,
+			"linux.resources.devices[%zu].access: \"%.64s\" is not made of r, "
+			"w and m",
+			i, d->access);
 	return 0;
 }
 
 static int check_memory(const struct oci_memory *m, struct err *e)
 {
-	const struct { const char *key; const struct opt_i64 *value; } limits[] = {
+	const struct {
+		const char *key;
+		const struct opt_i64 *value;
+	} limits[] = {
 		{"limit", &m->limit},   {"reservation", &m->reservation}, {"swap", &m->swap},
 		{"kernel", &m->kernel}, {"kernelTCP", &m->kernel_tcp},
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (limits[i].value->v < -1)
-			return check_fail(e, "linux.resources.memory.%s: %lld is neither a size nor -1",
-					  limits[i].key, (long long)limits[i].value->v);
+			return check_fail(
+				e, "linux.resources.memory.%s: %lld is neither a size nor -1",
+				limits[i].key, (long long)limits[i].value->v);
 	if (m->swappiness.v > 100)
 		return check_fail(e, "linux.resources.memory.swappiness: %llu is larger than 100",
 				  (unsigned long long)m->swappiness.v);
 	if (m->swap.v > 0 && m->limit.v > 0 && m->swap.v < m->limit.v)
-		return check_fail(e, "linux.resources.memory.swap: is memory and swap together, and so "
-				     "must not be smaller than limit");
+		return check_fail(
+			e, "linux.resources.memory.swap: is memory and swap together, and so "
+			   "must not be smaller than limit");
 	return 0;
 }
 
@@ -62,19 +73,22 @@ static int check_cpu(const struct oci_cpu *c, struct err *e)
 		return check_fail(e, "linux.resources.cpu.cpus: \"%.64s\" is not a list of CPUs",
 				  c->cpus);
 	if (c->mems && !check_is_list(c->mems))
-		return check_fail(e, "linux.resources.cpu.mems: \"%.64s\" is not a list of memory nodes",
-				  c->mems);
+		return check_fail(
+			e, "linux.resources.cpu.mems: \"%.64s\" is not a list of memory nodes",
+			c->mems);
 	return 0;
 }
 
 static int check_io_device(const char *list, size_t i, int64_t major, int64_t minor, struct err *e)
 {
 	if (major < 0 || major > UINT32_MAX)
-		return check_fail(e, "linux.resources.blockIO.%s[%zu].major: %lld is not a device number",
-				  list, i, (long long)major);
+		return check_fail(
+			e, "linux.resources.blockIO.%s[%zu].major: %lld is not a device number",
+			list, i, (long long)major);
 	if (minor < 0 || minor > UINT32_MAX)
-		return check_fail(e, "linux.resources.blockIO.%s[%zu].minor: %lld is not a device number",
-				  list, i, (long long)minor);
+		return check_fail(
+			e, "linux.resources.blockIO.%s[%zu].minor: %lld is not a device number",
+			list, i, (long long)minor);
 	return 0;
 }
 
@@ -87,15 +101,20 @@ static int check_weights(const struct oci_weight_device_list *list, struct err *
 
 		r = check_io_device("weightDevice", i, d->major, d->minor, e);
 		if (r == 0 && !d->weight.set && !d->leaf_weight.set)
-			r = check_fail(e, "linux.resources.blockIO.weightDevice[%zu]: needs weight or "
-					  "leafWeight", i);
+			r = check_fail(e,
+				       "linux.resources.blockIO.weightDevice[%zu]: needs weight or "
+				       "leafWeight",
+				       i);
 	}
 	return r;
 }
 
 static int check_block_io(const struct oci_block_io *b, struct err *e)
 {
-	const struct { const char *name; const struct oci_throttle_device_list *list; } lists[] = {
+	const struct {
+		const char *name;
+		const struct oci_throttle_device_list *list;
+	} lists[] = {
 		{"throttleReadBpsDevice", &b->throttle_read_bps_device},
 		{"throttleWriteBpsDevice", &b->throttle_write_bps_device},
 		{"throttleReadIOPSDevice", &b->throttle_read_iops_device},
@@ -107,7 +126,8 @@ static int check_block_io(const struct oci_block_io *b, struct err *e)
 		const struct oci_throttle_device_list *list = lists[k].list;
 
 		for (size_t i = 0; r == 0 && i < list->n; i++)
-			r = check_io_device(lists[k].name, i, list->v[i].major, list->v[i].minor, e);
+			r = check_io_device(lists[k].name, i, list->v[i].major, list->v[i].minor,
+					    e);
 	}
 	return r;
 }
@@ -124,8 +144,11 @@ static int check_hugepages(const struct oci_hugepage_limit_list *list, struct er
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (!is_page_size(list->v[i].page_size))
-			return check_fail(e, "linux.resources.hugepageLimits[%zu].pageSize: \"%.64s\" is "
-					     "not a size like 2MB", i, list->v[i].page_size);
+			return check_fail(
+				e,
+				"linux.resources.hugepageLimits[%zu].pageSize: \"%.64s\" is "
+				"not a size like 2MB",
+				i, list->v[i].page_size);
 	return 0;
 }
 
@@ -133,8 +156,11 @@ static int check_network(const struct oci_network *n, struct err *e)
 {
 	for (size_t i = 0; i < n->priorities.n; i++)
 		if (!check_is_interface(n->priorities.v[i].name))
-			return check_fail(e, "linux.resources.network.priorities[%zu].name: \"%.64s\" is "
-					     "not an interface name", i, n->priorities.v[i].name);
+			return check_fail(
+				e,
+				"linux.resources.network.priorities[%zu].name: \"%.64s\" is "
+				"not an interface name",
+				i, n->priorities.v[i].name);
 	return 0;
 }
 
@@ -147,8 +173,9 @@ static int check_rdma(const struct oci_rdma_list *list, struct err *e)
 			return check_fail(e, "linux.resources.rdma: \"%.64s\" is not a device name",
 					  d->device);
 		if (!d->hca_handles.set && !d->hca_objects.set)
-			return check_fail(e, "linux.resources.rdma.%.64s: needs hcaHandles or hcaObjects",
-					  d->device);
+			return check_fail(
+				e, "linux.resources.rdma.%.64s: needs hcaHandles or hcaObjects",
+				d->device);
 	}
 	return 0;
 }
@@ -160,8 +187,10 @@ static int check_unified(const struct str_map *m, struct err *e)
 		const char *key = m->v[i].key;
 
 		if (!*key || *key == '.' || strchr(key, '/') || check_has_control(key))
-			return check_fail(e, "linux.resources.unified: \"%.64s\" is not the name of a "
-					     "cgroup file", key);
+			return check_fail(e,
+					  "linux.resources.unified: \"%.64s\" is not the name of a "
+					  "cgroup file",
+					  key);
 	}
 	return 0;
 }

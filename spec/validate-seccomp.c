@@ -28,15 +28,20 @@ static int check_syscall(const struct oci_syscall *s, size_t i, struct err *e)
 	char path[64];
 
 	if (s->names.n == 0)
-		return check_fail(e, "linux.seccomp.syscalls[%zu].names: must have at least one entry",
+		return check_fail(e,
+				  "linux.seccomp.syscalls[%zu].names: must have at least one entry",
 				  i);
 	for (size_t k = 0; k < s->names.n; k++)
 		if (!*s->names.v[k])
-			return check_fail(e, "linux.seccomp.syscalls[%zu].names[%zu]: is empty", i, k);
+			return check_fail(e, "linux.seccomp.syscalls[%zu].names[%zu]: is empty", i,
+					  k);
 	for (size_t k = 0; k < s->args.n; k++)
 		if (s->args.v[k].index > MAX_ARG_INDEX)
-			return check_fail(e, "linux.seccomp.syscalls[%zu].args[%zu].index: %u is larger "
-					     "than %d", i, k, s->args.v[k].index, MAX_ARG_INDEX);
+			return check_fail(
+				e,
+				"linux.seccomp.syscalls[%zu].args[%zu].index: %u is larger "
+				"than %d",
+				i, k, s->args.v[k].index, MAX_ARG_INDEX);
 	snprintf(path, sizeof(path), "linux.seccomp.syscalls[%zu].errnoRet", i);
 	return check_errno(path, s->action, &s->errno_ret, e);
 }
@@ -61,7 +66,8 @@ static int check_listener(const struct oci_seccomp *s, struct err *e)
 		return check_fail(e, "linux.seccomp.listenerPath: is missing, and SCMP_ACT_NOTIFY "
 				     "needs it");
 	if (!check_is_absolute(s->listener_path))
-		return check_fail(e, "linux.seccomp.listenerPath: \"%.64s\" is not an absolute path",
+		return check_fail(e,
+				  "linux.seccomp.listenerPath: \"%.64s\" is not an absolute path",
 				  s->listener_path);
 	return 0;
 }

@@ -58,7 +58,9 @@ static int check_version(const char *v, struct err *e)
 
 static int check_names(const struct oci_spec *s, struct err *e)
 {
-	const struct { const char *key, *value; } names[] = {
+	const struct {
+		const char *key, *value;
+	} names[] = {
 		{"hostname", s->hostname},
 		{"domainname", s->domainname},
 	};
@@ -67,10 +69,14 @@ static int check_names(const struct oci_spec *s, struct err *e)
 		if (!names[i].value || !*names[i].value)
 			continue;
 		if (strlen(names[i].value) > MAX_HOSTNAME)
-			return check_fail(e, "%s: is longer than %d bytes", names[i].key, MAX_HOSTNAME);
+			return check_fail(e, "%s: is longer than %d bytes", names[i].key,
+					  MAX_HOSTNAME);
 		if (!check_find_namespace(s->linux_, "uts"))
-			return check_fail(e, "%s: would change the host's: linux.namespaces has no uts "
-					     "namespace", names[i].key);
+			return check_fail(
+				e,
+				"%s: would change the host's: linux.namespaces has no uts "
+				"namespace",
+				names[i].key);
 	}
 	return 0;
 }
@@ -91,9 +97,11 @@ static int check_mount(const struct oci_mount *m, size_t i, struct err *e)
 	if (!m->destination || !*m->destination)
 		return check_fail(e, "mounts[%zu].destination: is empty", i);
 	if (is_bind(m) && (!m->source || !*m->source))
-		return check_fail(e, "mounts[%zu].source: is missing, and a bind mount needs it", i);
+		return check_fail(e, "mounts[%zu].source: is missing, and a bind mount needs it",
+				  i);
 	if ((m->uid_mappings.n == 0) != (m->gid_mappings.n == 0))
-		return check_fail(e, "mounts[%zu]: uidMappings and gidMappings must be given together",
+		return check_fail(e,
+				  "mounts[%zu]: uidMappings and gidMappings must be given together",
 				  i);
 	snprintf(path, sizeof(path), "mounts[%zu].uidMappings", i);
 	r = check_id_mappings(path, &m->uid_mappings, e);
@@ -109,17 +117,22 @@ static int check_hook_list(const char *name, const struct oci_hook_list *list, s
 		const struct oci_hook *h = &list->v[i];
 
 		if (!check_is_absolute(h->path))
-			return check_fail(e, "hooks.%s[%zu].path: \"%.64s\" is not an absolute path",
+			return check_fail(e,
+					  "hooks.%s[%zu].path: \"%.64s\" is not an absolute path",
 					  name, i, h->path ? h->path : "");
 		if (h->timeout.set && h->timeout.v <= 0)
-			return check_fail(e, "hooks.%s[%zu].timeout: must be larger than 0", name, i);
+			return check_fail(e, "hooks.%s[%zu].timeout: must be larger than 0", name,
+					  i);
 	}
 	return 0;
 }
 
 static int check_hooks(const struct oci_hooks *h, struct err *e)
 {
-	const struct { const char *name; const struct oci_hook_list *list; } lists[] = {
+	const struct {
+		const char *name;
+		const struct oci_hook_list *list;
+	} lists[] = {
 		{"prestart", &h->prestart},
 		{"createRuntime", &h->create_runtime},
 		{"createContainer", &h->create_container},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes: json_parse must not crash, and what it accepts must come back the same when written. */
+/* Any bytes: json_parse must not crash, and what it accepts must come back the same when written.
+ */
 #include <stdlib.h>
 #include <string.h>
 
