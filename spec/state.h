@@ -35,10 +35,10 @@ struct spec_state {
 	char *oci_version;        /* of the bundle */
 	char *id, *bundle, *rootfs; /* absolute paths */
 	char *created;            /* RFC 3339 with nanoseconds, UTC */
-	char *phase;              /* "creating", "created", "running"; the pid tells whether it still is */
+	char *phase;              /* "creating", "created", "running" */
 	int64_t init_pid;         /* in the pid namespace of boot_id's host; 0 before the clone */
-	uint64_t init_start_time; /* /proc/PID/stat field 22, clock ticks: with the pid an identity */
-	char *boot_id;            /* /proc/sys/kernel/random/boot_id: another boot's state is dead */
+	uint64_t init_start_time; /* /proc/PID/stat field 22, clock ticks */
+	char *boot_id;            /* /proc/sys/kernel/random/boot_id */
 	struct opt_i64 owner_pid; /* the process that must live for the container to live */
 	struct opt_u64 owner_start_time;
 	bool ephemeral;
