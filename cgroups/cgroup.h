@@ -16,9 +16,9 @@
  *
  * Default place: <base>/brig-<id>, one level, so that a start makes one directory and nothing is
  * shared between two starts. base is: the nearest cgroup above us (ourselves included) that
- * systemd marks as delegated ("user.delegate"); else the root of the mount (root; "/brig" in it on
- * a host with systemd), or the topmost cgroup above us that we may write (others). A relative
- * cgroupsPath is below base, an absolute one below the root of the mount.
+ * systemd marks as delegated ("user.delegate"); else for root the root of the mount ("/brig" in it
+ * on a host with systemd), for others the topmost cgroup above us that we may write. A relative
+ * cgroupsPath is below base, an absolute one below the root of the mount. See doc/cgroups.md.
  */
 #pragma once
 

@@ -162,6 +162,16 @@ static void find_base(struct arena *a, struct cg_host *h)
 					   h->mount, path[1] ? path : "", h->euid);
 }
 
+/*
+ * systemd, which thinks that the root is its own, switches off controllers there that no unit of it
+ * uses (on daemon-reload), and with them the limits of the root's children. It cannot while a child
+ * has given them to children of its own; so there our cgroups share a parent.
+ */
+static const char *root_base(void)
+{
+	return faccessat(AT_FDCWD, "/run/systemd/system", F_OK, 0) == 0 ? "/brig" : "/";
+}
+
 static void find_base_root(struct arena *a, struct cg_host *h)
 {
 	char *own;
@@ -176,7 +186,7 @@ static void find_base_root(struct arena *a, struct cg_host *h)
 	}
 	h->writable = true;
 	own = home(a, h->own);
-	h->base = own[1] && is_delegated(own) ? own : arena_strdup(a, "/");
+	h->base = own[1] && is_delegated(own) ? own : arena_strdup(a, root_base());
 }
 
 static void find_bus(struct arena *a, struct cg_host *h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers of a v2 cgroup. A file that is missing leaves its members unset: no controller, or a
- * kernel before memory.peak (5.19) or pids.peak (6.11).
+ * kernel before memory.peak (5.19) or pids.peak (younger still).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -93,10 +93,14 @@ in_cgroup . 0 unshare -m sh -c "mount -o remount,bind,ro $cg; \"\$0/kernel\"" "$
 grep -q "mounted read-only" /tmp/out
 check "a read-only cgroup mount is told" $?
 
+mkdir -p /run/systemd/system
+in_cgroup . 0 sh -c '"$0/kernel" && "$0/limits"' "$dir" && grep -q "base /brig," /tmp/out
+check "root on a host with systemd" $?
+
 # A service manager of our own, in a delegated cgroup.
 if [ -x /lib/systemd/systemd ]; then
 	delegate user/manager
-	mkdir -p /run/user/1000 /run/systemd/system
+	mkdir -p /run/user/1000
 	chown 1000:1000 /run/user/1000
 	chmod 700 /run/user/1000
 	in_cgroup user/manager 1000 env HOME=/tmp XDG_RUNTIME_DIR=/run/user/1000 sh -c '
