@@ -196,7 +196,7 @@ int fs_mount(const struct rootfs_mount *m, int target, struct err *e)
 		return err_sys(e, "mount %s: enter the target", m->target);
 	if (mount(m->source ? m->source : m->fstype, ".", m->fstype, flags, data) == 0)
 		return 0;
-	if (errno == EINVAL || errno == EOPNOTSUPP)
+	if (errno != EPERM && errno != ENODEV) /* for the kernel's own words */
 		return mount_by_fsopen(m, target, data, e);
 	return mount_error(m, "mount", errno, e);
 }
