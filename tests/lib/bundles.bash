@@ -57,7 +57,7 @@ write_config() {
 	local dir=$1 root=$2
 	shift 2
 	jq -n --arg root "$root" --argjson uid "$(id -u)" --argjson gid "$(id -g)" \
-		-f "$TESTS_LIB/config.jq" --args "$@" >"$dir/config.json"
+		-f "$TESTS_LIB/config.jq" --args -- "$@" >"$dir/config.json"
 }
 
 # edit_config DIR FILTER [JQ-OPTION...]

@@ -168,15 +168,19 @@ kill_marked() {
 	done
 }
 
-# Cgroups that were not there before and that nobody is in. (Those with somebody in them are other
-# people's, or have a marked process.)
-new_cgroups() {
-	local dir
+# Sets $LEFT_CGROUPS: cgroups that were not there before the test, that nobody is in, and that every
+# look so far has found. (Those with somebody in them are other people's, or have a marked process;
+# those that come and go belong to a test that runs beside this one.)
+look_for_cgroups() {
+	local dir found=
 	while read -r dir; do
 		[[ $CGROUPS_BEFORE != *$'\n'$dir$'\n'* ]] || continue
 		[[ ! $dir =~ /brig-delegated-brigtest[12](/session)?$ ]] || continue
-		[ -d "$dir" ] && [ -z "$(cat "$dir/cgroup.procs" 2>/dev/null)" ] && echo "cgroup $dir"
+		[ -z "${LOOKED:-}" ] || [[ $LEFT_CGROUPS == *"cgroup $dir"$'\n'* ]] || continue
+		[ -z "$(cat "$dir/cgroup.procs" 2>/dev/null)" ] || continue
+		found+="cgroup $dir"$'\n'
 	done < <(list_cgroups)
+	LEFT_CGROUPS=$found LOOKED=1
 }
 
 leftovers() {
@@ -184,7 +188,7 @@ leftovers() {
 	for pid in $(marked_processes); do
 		echo "process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
 	done
-	new_cgroups
+	printf %s "$LEFT_CGROUPS"
 	mounts=$(</proc/self/mountinfo)
 	if [[ $mounts == *"$T/"* ]]; then
 		while read -r line; do
@@ -198,6 +202,7 @@ leftovers() {
 }
 
 nothing_left() {
+	look_for_cgroups
 	LEFT=$(leftovers)
 	[ -z "$LEFT" ]
 }
