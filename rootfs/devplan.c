@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the spec requires in /dev (config-linux.md, default devices) and linux.devices. An entry of
- * the spec replaces a default of the same path. Nothing is added when the spec binds a directory
- * over /dev: what is there then belongs to somebody else.
+ * the spec replaces a default of the same path, except /dev/ptmx: that of the host would open the
+ * host's terminals, and containerd lists it for privileged containers. Nothing is added when the
+ * spec binds a directory over /dev: what is there then belongs to somebody else.
  */
 #include <errno.h>
 #include <string.h>
@@ -98,7 +99,7 @@ int plan_devices(struct arena *a, const struct oci_spec *s, struct rootfs_plan *
 	for (size_t i = 0; i < n; i++) {
 		if (plan_device(a, &list->v[i], &p->devices[p->n_devices], e) < 0)
 			return -e->code;
-		p->n_devices++;
+		p->n_devices += !str_eq(p->devices[p->n_devices].target, "/dev/ptmx");
 	}
 	return 0;
 }
