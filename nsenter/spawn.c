@@ -116,7 +116,8 @@ void ns_child_kill(struct ns_child *c)
 	siginfo_t si;
 
 	if (c->pidfd >= 0) {
-		raw_call(SYS_pidfd_send_signal, c->pidfd, SIGKILL);
+		/* By pid: it is ours and unreaped, and an outer filter may lack pidfd_send_signal. */
+		raw_call(SYS_kill, c->pid, SIGKILL);
 		while (raw_call(SYS_waitid, P_PIDFD, c->pidfd, (long)&si, WEXITED) == -EINTR)
 			;
 	}

@@ -250,8 +250,8 @@ static size_t spawn_row(const struct step_table *t, const void *ctx)
 _Noreturn void steps_serve(const struct step_table *t, void *ctx, const struct step_channel *c)
 {
 	size_t done = spawn_row(t, ctx) + 1, first = next_row(t, ctx, done);
+	struct err e = {0};
 	struct order o;
-	struct err e;
 
 	/* Closed by number: the field belongs to the parent, who may share it. */
 	raw_close(c->parent);
@@ -293,7 +293,7 @@ static int init_died(struct driver *d, size_t first, size_t last, struct err *e)
 
 	/* It is dying already; the signal changes nothing then, and keeps us from waiting for ever
 	 * if it is not. */
-	raw_call(SYS_pidfd_send_signal, d->c->child.pidfd, SIGKILL);
+	raw_call(SYS_kill, d->c->child.pid, SIGKILL);
 	r = ns_reap(d->c->child.pidfd, &x, NULL, e);
 	if (r < 0)
 		return r;
