@@ -93,14 +93,24 @@ int row_compile_filter(void *ctx, struct err *e)
 	return r;
 }
 
-/* Before the cgroup exists: should we be killed in between, the next command knows what to look for. */
+/*
+ * Before the cgroup exists: should we be killed in between, the next command knows what to look for.
+ * A path of the configuration may turn out to be somebody else's, so that is only written down when
+ * it has become ours.
+ */
 int row_record_intent(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 	struct spec_state *doc = rt_launch_describe(l);
 
-	describe_cgroup(l, doc);
+	if (l->cgroup || !l->plan->cgroup->explicit_path)
+		describe_cgroup(l, doc);
 	return rt_state_intend(&l->state, doc, e);
+}
+
+bool row_has_explicit_cgroup(const void *ctx)
+{
+	return PLAN(ctx)->cgroup->driver == CG_DRIVER_FS && PLAN(ctx)->cgroup->explicit_path;
 }
 
 int row_record_running(void *ctx, struct err *e)

@@ -31,6 +31,7 @@ WANTED(row_filter_last);
 WANTED(row_find_home);
 WANTED(row_has_create_container);
 WANTED(row_has_create_runtime);
+WANTED(row_has_explicit_cgroup);
 WANTED(row_has_names);
 WANTED(row_has_oom_score);
 WANTED(row_has_poststart);

@@ -25,6 +25,7 @@ static const struct step rows[] = {
 	{"compile the seccomp filter", STEP_PARENT, row_own_filter, row_compile_filter, NULL},
 	{"record the container", STEP_PARENT, NULL, row_record_intent, NULL},
 	{"make the cgroup", STEP_PARENT, NULL, row_make_cgroup, row_undo_make_cgroup},
+	{"record the cgroup", STEP_PARENT, row_has_explicit_cgroup, row_record_intent, NULL},
 	{"open the mount sources", STEP_PARENT, row_sources_by_parent, row_open_sources, row_undo_open_sources},
 	{"prepare the init", STEP_PARENT, row_has_tiny_init, row_prepare_tiny_init, row_undo_tiny_init},
 	{"connect the console", STEP_PARENT, row_has_terminal, row_connect_console, row_undo_connect_console},

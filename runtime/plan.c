@@ -258,7 +258,8 @@ static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h,
 		.host = &h->cgroups,
 		/* In a user namespace of its own nobody can make device nodes, and the tree has none
 		 * but those that we put there. */
-		.rootless = !h->privileged || (p->options.sandbox && p->new_ns & CLONE_NEWUSER),
+		.rootless = !h->privileged || !h->initial_userns ||
+			    (p->options.sandbox && p->new_ns & CLONE_NEWUSER),
 		.systemd = p->options.systemd_cgroup,
 		.best_effort = p->options.best_effort,
 	};
