@@ -79,7 +79,8 @@ static int check_status(const struct rt_container *c, const struct exec_options 
 	if (c->status == RT_CREATING)
 		return err_set(e, EAGAIN, "cannot exec in a container that is creating");
 	if (c->status == RT_PAUSED && !o->ignore_paused)
-		return err_set(e, EAGAIN, "cannot exec in a paused container (use --ignore-paused to override)");
+		return err_set(e, EAGAIN, "cannot exec in a paused container (use --ignore-paused to "
+					  "override)");
 	if (!c->doc->config || !c->doc->config->process || !c->doc->config->linux_)
 		return err_set(e, EOPNOTSUPP, "%s was not made for exec: its configuration was not kept "
 					      "(sandboxes do not)", o->id);
@@ -92,9 +93,11 @@ static int check_console(const struct oci_process *p, const struct exec_options 
 	bool tty = p->terminal.v;
 
 	if (tty && o->detach && !o->console_socket)
-		return err_set(e, EINVAL, "cannot allocate tty if brig will detach without setting console socket");
+		return err_set(e, EINVAL, "cannot allocate tty if brig will detach without setting "
+					  "console socket");
 	if (o->console_socket && (!tty || !o->detach))
-		return err_set(e, EINVAL, "cannot use console socket if brig will not detach or allocate tty");
+		return err_set(e, EINVAL, "cannot use console socket if brig will not detach or allocate "
+					  "tty");
 	return 0;
 }
 
@@ -174,7 +177,8 @@ static int run(struct rt_exec *x, const struct exec_options *o, struct err *e)
 	return r;
 }
 
-static int protect_ourselves(const struct rt_container *c, const struct rt_globals *g, struct err *e)
+static int protect_ourselves(const struct rt_container *c, const struct rt_globals *g,
+			     struct err *e)
 {
 	int other = exec_other_userns(c, e);
 
@@ -185,13 +189,12 @@ static int protect_ourselves(const struct rt_container *c, const struct rt_globa
 	return self_protect(g->argv, e);
 }
 
-static int exec_in_container(struct arena *a, const struct rt_globals *g, const struct exec_options *o,
-			     struct err *e)
+static int exec_in_container(struct arena *a, const struct rt_globals *g,
+			     const struct exec_options *o, struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
 	struct rt_exec x = {RT_EXEC_NONE, .container = &c, .globals = g, .arena = a, .new_keyring = true,
-			    .preserve_fds = o->preserve_fds, .sub_cgroups = o->cgroups.v,
-			    .n_sub_cgroups = o->cgroups.n};
+			    .preserve_fds = o->preserve_fds, .sub_cgroups = &o->cgroups};
 	struct oci_spec spec;
 	int r = rt_container_open(a, g, o->id, &c, e);
 

@@ -15,6 +15,11 @@ rt_command cmd_start;
 rt_command cmd_state;
 rt_command cmd_list;
 rt_command cmd_exec;
+rt_command cmd_ps;
+rt_command cmd_pause;
+rt_command cmd_resume;
+rt_command cmd_update;
+rt_command cmd_events;
 rt_command cmd_kill;
 rt_command cmd_delete;
 

@@ -25,16 +25,16 @@ static bool has_word(const char *list, size_t len, const char *word, size_t n)
 }
 
 /* The part of args that is for a path of state.json; NULL: none. */
-static const char *sub_for(const char *path, const char *const *args, size_t n)
+static const char *sub_for(const char *path, const struct cli_list *args)
 {
 	const char *hierarchy = str_starts(path, "v1:") ? path + 3 : NULL;
 	size_t len = hierarchy ? strcspn(hierarchy, ":") : 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const char *colon = strchr(args[i], ':'), *word = args[i];
+	for (size_t i = 0; i < args->n; i++) {
+		const char *colon = strchr(args->v[i], ':'), *word = args->v[i];
 
 		if (!colon)
-			return args[i];
+			return word;
 		while (hierarchy && word < colon) {
 			size_t k = strcspn(word, ",:");
 
@@ -46,30 +46,31 @@ static const char *sub_for(const char *path, const char *const *args, size_t n)
 	return NULL;
 }
 
-static int check_args(const struct rt_container *c, const char *const *args, size_t n, struct err *e)
+static int check_args(const struct rt_container *c, const struct cli_list *args, struct err *e)
 {
 	bool v1 = c->doc->cgroup && c->doc->cgroup->paths.n &&
 		  str_starts(c->doc->cgroup->paths.v[0], "v1:");
 
 	if (!c->cgroup)
-		return err_set(e, EINVAL, "--cgroup %s: the container has no cgroup of its own", args[0]);
-	for (size_t i = 0; i < n; i++) {
-		const char *colon = strchr(args[i], ':');
+		return err_set(e, EINVAL, "--cgroup %s: the container has no cgroup of its own",
+			       args->v[0]);
+	for (size_t i = 0; i < args->n; i++) {
+		const char *arg = args->v[i], *colon = strchr(arg, ':');
 
-		if (!colon && n > 1)
-			return err_set(e, EINVAL, "invalid --cgroup argument: %s (missing <controller>: prefix)",
-				       args[i]);
+		if (!colon && args->n > 1)
+			return err_set(e, EINVAL, "invalid --cgroup argument: %s (missing "
+						  "<controller>: prefix)", arg);
 		if (colon && (strchr(colon + 1, ':') || !v1))
-			return err_set(e, EINVAL, "invalid --cgroup argument: %s%s", args[i],
+			return err_set(e, EINVAL, "invalid --cgroup argument: %s%s", arg,
 				       v1 ? "" : " (cgroup v2 has no <controller>: prefix)");
 	}
 	return 0;
 }
 
-int exec_open_sub_cgroup(const struct rt_container *c, struct arena *a, const char *const *args,
-			 size_t n, struct cg **ret, struct err *e)
+int exec_open_sub_cgroup(const struct rt_container *c, struct arena *a, const struct cli_list *args,
+			 struct cg **ret, struct err *e)
 {
-	int r = check_args(c, args, n, e);
+	int r = check_args(c, args, e);
 	const struct strv *have = r < 0 ? NULL : &c->doc->cgroup->paths;
 	struct strv paths = {0};
 
@@ -77,7 +78,7 @@ int exec_open_sub_cgroup(const struct rt_container *c, struct arena *a, const ch
 		return r;
 	paths.v = arena_array(a, have->n + 1, sizeof(char *));
 	for (size_t i = 0; i < have->n; i++) {
-		const char *sub = sub_for(have->v[i], args, n);
+		const char *sub = sub_for(have->v[i], args);
 
 		if (str_starts(have->v[i], "unit:"))
 			continue;
@@ -87,7 +88,7 @@ int exec_open_sub_cgroup(const struct rt_container *c, struct arena *a, const ch
 		paths.v[paths.n++] = sub && *sub ? arena_printf(a, "%s/%s", have->v[i], sub) : have->v[i];
 	}
 	r = cg_open(&paths, ret, e);
-	return r == -ENOENT ? err_set(e, ENOENT, "--cgroup %s: no such cgroup below the container's", args[0])
+	return r == -ENOENT ? err_set(e, ENOENT, "--cgroup %s: no such cgroup below the container's", args->v[0])
 			    : r;
 }
 
@@ -110,7 +111,8 @@ int exec_open_init_cgroup(const struct rt_container *c, struct cg **ret, struct 
 		*end = '\0';
 	if (strncmp(line, own, n) != 0 || line[n] != '/')
 		return err_set(e, EBUSY, "the container's cgroup %s takes no processes (it has "
-					 "controllers for its children), and the first process is not below it", own);
+					 "controllers for its children), and the first process is "
+					 "not below it", own);
 	paths.v[0] = line;
 	return cg_open(&paths, ret, e);
 }

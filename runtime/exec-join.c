@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Namespaces are compared by device and inode below /proc/PID/ns. The pid is INIT's for sure only as
- * long as its pidfd says that it lives, so that is asked after the comparison; the joining itself is
- * by pidfd.
+ * Namespaces are compared by device and inode below /proc/PID/ns. The pid is INIT's for sure only
+ * as long as its pidfd says that it lives, so that is asked after the comparison; the joining itself
+ * is by pidfd.
  *
  * Those that are ours already are not joined: for a namespace of the host an unprivileged caller
  * has no right to.

@@ -72,13 +72,12 @@ static int find_cgroup(void *ctx, struct err *e)
 {
 	struct rt_exec *x = ctx;
 
-	return exec_open_sub_cgroup(x->container, x->arena, x->sub_cgroups, x->n_sub_cgroups,
-				    &x->cgroup, e);
+	return exec_open_sub_cgroup(x->container, x->arena, x->sub_cgroups, &x->cgroup, e);
 }
 
 static bool has_sub_cgroup(const void *ctx)
 {
-	return ((const struct rt_exec *)ctx)->n_sub_cgroups > 0;
+	return ((const struct rt_exec *)ctx)->sub_cgroups->n > 0;
 }
 
 static bool has_terminal(const void *ctx)
@@ -196,11 +195,12 @@ static int spawn(void *ctx, struct err *e)
 	if (r < 0)
 		return r;
 	r = spawn_once(x, &s, e);
-	if (r == -EBUSY && s.cgroup_fd >= 0 && !x->n_sub_cgroups)
+	if (r == -EBUSY && s.cgroup_fd >= 0 && !x->sub_cgroups->n)
 		r = spawn_beside_init(x, &s, e);
 	if (r == 0 && s.cgroup_fd >= 0 && !x->channel.child.in_cgroup) {
 		ns_child_kill(&x->channel.child);
-		return err_set(e, ENOSYS, "clone3 cannot put a process into a cgroup: Linux 5.7 or newer is needed");
+		return err_set(e, ENOSYS, "clone3 cannot put a process into a cgroup: Linux 5.7 or newer "
+					  "is needed");
 	}
 	return r;
 }

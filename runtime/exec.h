@@ -12,6 +12,7 @@
 #pragma once
 
 #include "nsenter/steps.h"
+#include "runtime/cli.h"
 #include "runtime/container.h"
 #include "security/security.h"
 
@@ -21,8 +22,7 @@ struct rt_exec {
 	const struct oci_spec *spec;     /* the container's, with the process to run */
 	const struct rt_globals *globals;
 	struct arena *arena;
-	const char *const *sub_cgroups;  /* --cgroup, n_sub_cgroups entries */
-	size_t n_sub_cgroups;
+	const struct cli_list *sub_cgroups; /* --cgroup */
 	unsigned preserve_fds;
 	bool new_keyring;
 

@@ -13,15 +13,13 @@
 
 enum { MAP_MAX = 64 * 1024 }; /* 340 lines at most */
 
-static int find(int procfs, pid_t pid, const char *file, int column, uint32_t id, struct err *e)
+static int find(int procfs, const char *path, int column, uint32_t id, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
-	auto_close int fd = -1;
-	char path[64], *p;
+	auto_close int fd = procfs_openat(procfs, path, O_RDONLY, e);
+	char *p;
 	int r;
 
-	snprintf(path, sizeof(path), "%ld/%s", (long)pid, file);
-	fd = procfs_openat(procfs, path, O_RDONLY, e);
 	if (fd < 0)
 		return fd;
 	r = io_read_fd(fd, MAP_MAX, &b, path, e);
@@ -42,10 +40,16 @@ static int find(int procfs, pid_t pid, const char *file, int column, uint32_t id
 
 int idmap_has_outside(int procfs, pid_t pid, const char *file, uint32_t outside, struct err *e)
 {
-	return find(procfs, pid, file, 1, outside, e);
+	char path[64];
+
+	snprintf(path, sizeof(path), "%ld/%s", (long)pid, file);
+	return find(procfs, path, 1, outside, e);
 }
 
 int idmap_has_inside(int procfs, pid_t pid, const char *file, uint32_t inside, struct err *e)
 {
-	return find(procfs, pid, file, 0, inside, e);
+	char path[64];
+
+	snprintf(path, sizeof(path), "%ld/%s", (long)pid, file);
+	return find(procfs, path, 0, inside, e);
 }
