@@ -98,12 +98,14 @@ static _Noreturn void child(const struct clone_start *start)
 	raw_exit(1);
 }
 
+typedef void clone_entry(const struct clone_start *start);
+
 #if defined(__x86_64__) && RAW_SYSCALLS
 /* r8 and r9 survive the system call. The new stack is 16-byte aligned at the call, as the ABI wants;
  * rbp = 0 ends a backtrace. */
-static long clone3_onto(struct clone_args *a, const struct clone_start *start)
+static long clone3_onto(struct clone_args *a, clone_entry *entry, const struct clone_start *start)
 {
-	register const void *fn __asm__("r8") = (const void *)child;
+	register const void *fn __asm__("r8") = (const void *)entry;
 	register const void *arg __asm__("r9") = start;
 	long ret;
 
@@ -121,12 +123,12 @@ static long clone3_onto(struct clone_args *a, const struct clone_start *start)
 	return ret;
 }
 #elif defined(__aarch64__) && RAW_SYSCALLS
-static long clone3_onto(struct clone_args *a, const struct clone_start *start)
+static long clone3_onto(struct clone_args *a, clone_entry *entry, const struct clone_start *start)
 {
 	register long x8 __asm__("x8") = SYS_clone3;
 	register long x0 __asm__("x0") = (long)a;
 	register long x1 __asm__("x1") = sizeof(*a);
-	register const void *fn __asm__("x9") = (const void *)child;
+	register const void *fn __asm__("x9") = (const void *)entry;
 	register const void *arg __asm__("x10") = start;
 
 	__asm__ volatile("svc #0\n\t"
@@ -143,16 +145,17 @@ static long clone3_onto(struct clone_args *a, const struct clone_start *start)
 	return x0;
 }
 #else
-static long clone3_onto(struct clone_args *a, const struct clone_start *start)
+static long clone3_onto(struct clone_args *a, clone_entry *entry, const struct clone_start *start)
 {
 	(void)a;
+	(void)entry;
 	(void)start;
 	return -ENOSYS;
 }
 #endif
 
 /* The parent's frames are gone when the child reads its start: it gets a copy above its stack. */
-static long clone_shared(struct clone_args *a, const struct clone_start *start,
+static long clone_shared(struct clone_args *a, clone_entry *entry, const struct clone_start *start,
 			 const struct clone_stack *stack)
 {
 	size_t room = (sizeof(*start) + 15) & ~(size_t)15;
@@ -162,7 +165,7 @@ static long clone_shared(struct clone_args *a, const struct clone_start *start,
 	a->flags |= CLONE_VM;
 	a->stack = (uint64_t)(uintptr_t)stack->base;
 	a->stack_size = stack->len - room;
-	return clone3_onto(a, copy);
+	return clone3_onto(a, entry, copy);
 }
 
 /* clone(2) takes the low 32 bits of the flags and puts the pidfd where the third argument points. */
@@ -195,7 +198,30 @@ long clone_process(struct clone_args *a, const struct clone_start *start,
 
 	a->flags |= CLONE_CLEAR_SIGHAND;
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_BYTES);
-	pid = stack->base ? clone_shared(a, start, stack) : clone_copied(a, start);
+	pid = stack->base ? clone_shared(a, child, start, stack) : clone_copied(a, start);
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_BYTES);
 	return pid;
+}
+
+static _Noreturn void thread(const struct clone_start *start)
+{
+	start->main(start->arg);
+	for (;;)
+		raw_call(SYS_exit, 0);
+}
+
+/* It inherits the mask: no signal of the process is its business. */
+long clone_thread(const struct clone_start *start, const struct clone_stack *stack)
+{
+	static const uint64_t all = ~UINT64_C(0);
+	struct clone_args a = {
+		.flags = CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+	};
+	uint64_t old;
+	long tid;
+
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_BYTES);
+	tid = clone_shared(&a, thread, start, stack);
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_BYTES);
+	return tid;
 }

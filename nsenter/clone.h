@@ -32,3 +32,10 @@ bool clone_can_share_vm(void);
  */
 long clone_process(struct clone_args *a, const struct clone_start *start,
 		   const struct clone_stack *stack);
+
+/*
+ * A thread of the caller on the given stack: main(arg), then it is gone. It shares the caller's
+ * thread pointer, errno with it: raw calls only. Its tid or -errno; -ENOSYS without clone3 or on an
+ * architecture that is not written here.
+ */
+long clone_thread(const struct clone_start *start, const struct clone_stack *stack);

@@ -182,11 +182,19 @@ static long send_message(int fd, const void *m, size_t n)
 
 /* --- INIT's side --- */
 
+/* By write, not sendto: a seccomp filter may be in force already, and a profile that stops a program
+ * from writing is a rare one. (A parent that is gone ends us by SIGPIPE; as it should.) */
+static void send_report(int fd, const struct report *rep, size_t n)
+{
+	while (raw_call(SYS_write, fd, (long)rep, (long)n) == -EINTR)
+		;
+}
+
 static _Noreturn void report_failure(int fd, size_t row, const struct err *e)
 {
 	struct report rep = {.row = (uint32_t)row, .failed = 1, .err = *e};
 
-	send_message(fd, &rep, sizeof(rep));
+	send_report(fd, &rep, sizeof(rep));
 	raw_exit(1);
 }
 
@@ -206,7 +214,7 @@ static void run_batch(const struct step_table *t, void *ctx, const struct step_c
 		err_set(&e, ENOEXEC, "returned without exec");
 		report_failure(c->init, last, &e);
 	}
-	send_message(c->init, &ok, offsetof(struct report, err));
+	send_report(c->init, &ok, offsetof(struct report, err));
 }
 
 /* An order that does not follow from the table, or goes backwards, is refused. */

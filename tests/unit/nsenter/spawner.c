@@ -89,6 +89,7 @@ void look(struct seen *s)
 		if (sigismember(&set, sig) == 1)
 			s->blocked |= UINT64_C(1) << (sig - 1);
 	}
+	s->dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	s->fds = 0;
 	for (int fd = 0; fd < 1024; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)

@@ -23,6 +23,7 @@ struct seen {
 	pid_t pid;
 	uint64_t ignored, blocked;
 	int fds;            /* highest open descriptor number */
+	int dumpable;
 	int trail[64];      /* rows in the order in which they ran */
 	int n_trail;
 };
