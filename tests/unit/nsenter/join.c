@@ -237,4 +237,5 @@ static void bad_joins(void)
 	box_free(&b);
 }
 
-TEST_MAIN(TEST(joins), TEST(unprivileged_joins), TEST(join_and_make), TEST(join_by_pidfd), TEST(bad_joins))
+TEST_MAIN(TEST(joins), TEST(unprivileged_joins), TEST(join_and_make), TEST(join_by_pidfd),
+	  TEST(bad_joins))

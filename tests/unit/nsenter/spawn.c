@@ -8,6 +8,7 @@
 #include <linux/close_range.h>
 #include <linux/magic.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,62 @@ static void self_map(void)
 		CHECK(b.seen->uid == 0 && b.seen->gid == 0 && b.seen->pid == 1);
 		box_free(&b);
 	}
+}
+
+/* The user that a line of /etc/subuid is for, NULL when there is none. */
+static struct passwd *subid_user(void)
+{
+	FILE *f = fopen("/etc/passwd", "re"); /* not getpwent: that loads modules */
+	struct passwd *pw = NULL;
+
+	while (f && (pw = fgetpwent(f))) {
+		const struct ns_user u = {pw->pw_uid, pw->pw_name};
+		struct ns_subid r;
+		struct err e;
+
+		if (pw->pw_uid != 0 && ns_subids("/etc/subuid", &u, &r, 1, &e) == 1 &&
+		    ns_subids("/etc/subgid", &u, &r, 1, &e) == 1)
+			break;
+	}
+	if (f)
+		fclose(f);
+	return pw;
+}
+
+/* The own id and a range, by newuidmap and newgidmap. */
+static void helper_maps(void)
+{
+	char name[64] = "";
+	struct ns_user named = {geteuid(), name};
+	struct ns_subid ur = {0}, gr = {0};
+	struct err e;
+	struct box b;
+
+	CHECK_INT(ns_user_name(geteuid(), name, sizeof(name), &e), 1);
+	CHECK_INT(ns_subids("/etc/subuid", &named, &ur, 1, &e), 1);
+	CHECK_INT(ns_subids("/etc/subgid", &named, &gr, 1, &e), 1);
+	for (int vm = 0; vm < 2; vm++) {
+		const struct ns_idmap uids[] = {{0, geteuid(), 1}, {1, ur.start, ur.count}};
+		const struct ns_idmap gids[] = {{0, getegid(), 1}, {1, gr.start, gr.count}};
+
+		box_init(&b, &with_maps, ALL_NS, vm);
+		b.maps = (struct ns_idmaps){uids, 2, gids, 2};
+		b.how = ns_idmap_mode(&b.maps);
+		CHECK_INT(b.how, NS_MAP_HELPER);
+		run_ok(&b);
+		CHECK(b.seen->uid == 0 && b.seen->gid == 0);
+		box_free(&b);
+	}
+}
+
+static void by_helper(void)
+{
+	const struct passwd *pw = subid_user();
+
+	if (!pw || geteuid() != 0 || access("/usr/bin/newuidmap", X_OK) < 0)
+		printf("# skipped: needs root, newuidmap and a user with lines in /etc/subuid\n");
+	else
+		as_user(pw->pw_uid, pw->pw_gid, helper_maps);
 }
 
 static void refused_maps(void)
@@ -398,6 +455,6 @@ static void into_cgroup(void)
 		printf("# skipped: no cgroup2 to write to\n");
 }
 
-TEST_MAIN(TEST(namespaces), TEST(maps_as_root), TEST(unprivileged), TEST(clean_exec),
-	  TEST(time_both), TEST(bad_offsets), TEST(no_leak), TEST(init_helpers_both),
+TEST_MAIN(TEST(namespaces), TEST(maps_as_root), TEST(unprivileged), TEST(by_helper),
+	  TEST(clean_exec), TEST(time_both), TEST(bad_offsets), TEST(no_leak), TEST(init_helpers_both),
 	  TEST(into_cgroup))

@@ -173,6 +173,11 @@ void run_ok(struct box *b)
 
 void as_nobody(void (*fn)(void))
 {
+	as_user(NOBODYS_UID, NOBODYS_UID, fn);
+}
+
+void as_user(uid_t uid, gid_t gid, void (*fn)(void))
+{
 	pid_t pid;
 	int status = 0;
 
@@ -180,7 +185,7 @@ void as_nobody(void (*fn)(void))
 	pid = fork();
 	if (pid == 0) {
 		test_failed = 0;
-		if (geteuid() == 0 && (setgid(NOBODYS_UID) < 0 || setuid(NOBODYS_UID) < 0))
+		if (geteuid() == 0 && (setgid(gid) < 0 || setuid(uid) < 0))
 			_exit(2);
 		/* After a change of ids /proc/self belongs to root until the next exec. */
 		if (sys_close_range(3, ~0U, 0) < 0 ||

@@ -67,5 +67,6 @@ void run_ok(struct box *b);
 int box_reap(struct box *b);
 /* Runs fn in a process of its own, as a user that owns nothing. */
 void as_nobody(void (*fn)(void));
+void as_user(uid_t uid, gid_t gid, void (*fn)(void));
 /* Whether the test runs as root; says so when not. */
 bool root(void);
