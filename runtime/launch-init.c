@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -247,9 +248,21 @@ int row_install_filter(void *ctx, struct err *e)
 	return sec_install_filter(PLAN(ctx)->security, &listener, e);
 }
 
+/*
+ * With the tiny init the hostile payload sees INIT, which then gets its uid, soon has no more
+ * capabilities than it, and shares memory with our parent on the host. So that memory is made
+ * undumpable, by the payload before its exec and by INIT again: nobody can attach to it, or reach the
+ * executable and the descriptors by /proc/1. Behind the change of the uid, which resets it to the
+ * sysctl fs.suid_dumpable, and need not be one (a single mapped id). The exec of the tiny init must
+ * not undo it: see tinyinit.c.
+ */
 int row_set_ids(void *ctx, struct err *e)
 {
-	return sec_set_ids(PLAN(ctx)->security, e);
+	int r = sec_set_ids(PLAN(ctx)->security, e);
+
+	if (r == 0 && row_has_tiny_init(ctx) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(e, "make the memory undumpable");
+	return r;
 }
 
 int row_set_caps(void *ctx, struct err *e)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,6 +38,10 @@ int tinyinit_open(struct err *e)
 	r = io_write_all(fd, program, sizeof(program));
 	if (r < 0)
 		return err_set(e, -r, "make the container's init: write: %s", err_name(-r));
+	/* A program that its user cannot read is undumpable from its first instruction on, before it
+	 * could say so itself. */
+	if (fchmod(fd, 0111) < 0)
+		return err_sys(e, "make the container's init: set the mode");
 	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
 		return err_sys(e, "make the container's init: seal");
 	return take_fd(&fd);
