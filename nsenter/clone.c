@@ -41,21 +41,31 @@ enum {
 #define CLONE_CLEAR_SIGHAND 0x100000000ULL
 #endif
 
-int clone_stack_map(struct clone_stack *ret_stack)
+int clone_buffer_map(struct clone_stack *ret_stack, size_t len)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	char *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
-	if (mprotect(p, (size_t)page, PROT_NONE) < 0) {
+	*ret_stack = (struct clone_stack){.base = p, .len = len};
+	return 0;
+}
+
+int clone_stack_map(struct clone_stack *ret_stack)
+{
+	struct clone_stack s;
+	int r = clone_buffer_map(&s, STACK_SIZE);
+
+	if (r < 0)
+		return r;
+	if (mprotect(s.base, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) < 0) {
 		int code = errno;
 
-		munmap(p, STACK_SIZE);
+		munmap(s.base, s.len);
 		return -code;
 	}
-	*ret_stack = (struct clone_stack){.base = p, .len = STACK_SIZE};
+	*ret_stack = s;
 	return 0;
 }
 

@@ -19,6 +19,8 @@ struct clone_stack {
 
 /* Maps a stack with a guard page below; -errno. */
 int clone_stack_map(struct clone_stack *ret_stack);
+/* The same of another size, without a guard page; readable from its lower end on. */
+int clone_buffer_map(struct clone_stack *ret_stack, size_t len);
 void clone_stack_unmap(const struct clone_stack *s);
 
 /* Whether clone3 is there (an outer seccomp filter may answer ENOSYS) and a CLONE_VM child works in

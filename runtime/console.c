@@ -56,7 +56,7 @@ int console_send(int socket, int fd, const char *name, struct err *e)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	return sendmsg(socket, &m, MSG_NOSIGNAL) < 0 ? err_sys(e, "send %s", name) : 0;
+	return sendmsg(socket, &m, MSG_NOSIGNAL) < 0 ? err_sys(e, "send %.32s", name) : 0;
 }
 
 int console_receive(int socket, struct err *e)

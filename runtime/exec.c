@@ -60,12 +60,28 @@ static int compile_filter(void *ctx, struct err *e)
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int r = sec_filter_cached(x->arena, cache, s, &f, e);
 
-	if (r == 0 && f->notify)
-		return err_set(e, EOPNOTSUPP, "linux.seccomp: exec cannot hand over to a listener "
-					      "(SCMP_ACT_NOTIFY) yet");
 	if (r == 0)
 		x->security->filter = f;
 	return r;
+}
+
+static bool has_listener(const void *ctx)
+{
+	return listener_wanted(((const struct rt_exec *)ctx)->spec->linux_->seccomp);
+}
+
+static int connect_listener(void *ctx, struct err *e)
+{
+	return listener_connect(&EXEC(ctx)->listener, EXEC(ctx)->spec->linux_->seccomp, e);
+}
+
+static int send_listener(void *ctx, struct err *e)
+{
+	struct rt_exec *x = ctx;
+	const struct rt_container *c = x->container;
+
+	return listener_send(&x->listener, x->spec->linux_->seccomp, c->doc, rt_status_name(c->status),
+			     x->channel.child.pid, e);
 }
 
 static int find_cgroup(void *ctx, struct err *e)
@@ -188,6 +204,8 @@ static int spawn(void *ctx, struct err *e)
 
 	if (x->console[1] >= 0)
 		keep[s.n_keep_fds++] = x->console[1];
+	if (x->listener.pair[1] >= 0)
+		keep[s.n_keep_fds++] = x->listener.pair[1];
 	for (unsigned i = 0; i < x->preserve_fds && s.n_keep_fds < sizeof(keep) / sizeof(keep[0]); i++)
 		keep[s.n_keep_fds++] = (int)(3 + i);
 	s.keep_fds = keep;
@@ -359,9 +377,21 @@ static bool filter_last(const void *ctx)
 
 static int install_filter(void *ctx, struct err *e)
 {
-	int listener;
+	int none;
 
-	return sec_install_filter(SEC(ctx), &listener, e);
+	if (has_listener(ctx))
+		return listener_install(&EXEC(ctx)->listener, SEC(ctx), e);
+	return sec_install_filter(SEC(ctx), &none, e);
+}
+
+static bool listener_first(const void *ctx)
+{
+	return has_listener(ctx) && filter_first(ctx);
+}
+
+static bool listener_last(const void *ctx)
+{
+	return has_listener(ctx) && filter_last(ctx);
 }
 
 static int set_ids(void *ctx, struct err *e)
@@ -392,6 +422,7 @@ static int exec_program(void *ctx, struct err *e)
 static const struct step rows[] = {
 	{"find the namespaces", STEP_PARENT, NULL, find_namespaces, undo_find_namespaces},
 	{"compile the seccomp filter", STEP_PARENT, own_filter, compile_filter, NULL},
+	{"connect to the seccomp agent", STEP_PARENT, has_listener, connect_listener, NULL},
 	{"open the cgroup", STEP_PARENT, has_sub_cgroup, find_cgroup, NULL},
 	{"make the console", STEP_PARENT, has_terminal, connect_console, NULL},
 	{"set the CPU affinity", STEP_PARENT, has_initial_affinity, set_initial_affinity, NULL},
@@ -411,10 +442,12 @@ static const struct step rows[] = {
 	{"find the home directory", STEP_INIT, find_home, set_home, NULL},
 	{"set the descriptors", STEP_INIT, NULL, set_descriptors, NULL},
 	{"install the seccomp filter", STEP_INIT, filter_first, install_filter, NULL},
+	{"send the seccomp listener", STEP_PARENT, listener_first, send_listener, NULL},
 	{"set the ids", STEP_INIT, NULL, set_ids, NULL},
 	{"set the capabilities", STEP_INIT, NULL, set_caps, NULL},
 	{"set no-new-privileges", STEP_INIT, no_new_privs, set_no_new_privs, NULL},
 	{"install the seccomp filter", STEP_INIT, filter_last, install_filter, NULL},
+	{"send the seccomp listener", STEP_PARENT, listener_last, send_listener, NULL},
 	{"start the program", STEP_INIT, NULL, exec_program, NULL},
 };
 
@@ -496,6 +529,7 @@ int rt_exec(struct rt_exec *x, struct err *e)
 	cleanup_close(&x->time_ns);
 	cleanup_close(&x->console[0]);
 	cleanup_close(&x->console[1]);
+	listener_close(&x->listener);
 	return r;
 }
 

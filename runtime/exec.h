@@ -14,6 +14,7 @@
 #include "nsenter/steps.h"
 #include "runtime/cli.h"
 #include "runtime/container.h"
+#include "runtime/listener.h"
 #include "security/security.h"
 
 struct rt_exec {
@@ -41,6 +42,7 @@ struct rt_exec {
 	bool limits_by_parent;
 	int console[2];
 	int console_peer;
+	struct rt_listener listener;
 	char own_oom_score[16];
 	char **argv, **envp;
 	size_t n_env;
@@ -50,7 +52,8 @@ struct rt_exec {
 
 #define RT_EXEC_NONE                                                                      \
 	.pidfd = -1, .console_master = -1, .channel = STEP_CHANNEL_NONE, .time_ns = -1,   \
-	.console = {-1, -1}, .console_peer = -1
+	.console = {-1, -1}, .console_peer = -1,            \
+	.listener = RT_LISTENER_NONE
 
 /* Runs all steps up to the exec of the program; on failure no process is left. */
 int rt_exec(struct rt_exec *x, struct err *e);

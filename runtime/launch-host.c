@@ -216,6 +216,39 @@ void row_undo_connect_console(void *ctx)
 	cleanup_close(&LAUNCH(ctx)->console[1]);
 }
 
+bool row_has_listener(const void *ctx)
+{
+	return listener_wanted(PLAN(ctx)->spec->linux_->seccomp);
+}
+
+int row_connect_listener(void *ctx, struct err *e)
+{
+	return listener_connect(&LAUNCH(ctx)->listener, PLAN(ctx)->spec->linux_->seccomp, e);
+}
+
+void row_undo_connect_listener(void *ctx)
+{
+	listener_close(&LAUNCH(ctx)->listener);
+}
+
+bool row_listener_first(const void *ctx)
+{
+	return row_has_listener(ctx) && row_filter_first(ctx);
+}
+
+bool row_listener_last(const void *ctx)
+{
+	return row_has_listener(ctx) && !row_filter_first(ctx);
+}
+
+int row_send_listener(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return listener_send(&l->listener, l->plan->spec->linux_->seccomp, rt_launch_describe(l), "creating",
+			     l->channel.child.pid, e);
+}
+
 bool row_is_create(const void *ctx)
 {
 	return PLAN(ctx)->options.create;
@@ -282,7 +315,7 @@ static int open_joins(const struct plan *p, struct ns_join *joins, struct err *e
 static size_t kept_fds(const struct rt_launch *l, int *fds, size_t max)
 {
 	const int ours[] = {l->host->procfs, l->console[1], l->start_fd, l->init_exe, l->status_write,
-			    l->stdio[0], l->stdio[1], l->stdio[2]};
+			    l->stdio[0], l->stdio[1], l->stdio[2], l->listener.pair[1]};
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)

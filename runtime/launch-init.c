@@ -243,9 +243,11 @@ static bool filter_last(const void *ctx)
 
 int row_install_filter(void *ctx, struct err *e)
 {
-	int listener;
+	int none;
 
-	return sec_install_filter(PLAN(ctx)->security, &listener, e);
+	if (row_has_listener(ctx))
+		return listener_install(&LAUNCH(ctx)->listener, PLAN(ctx)->security, e);
+	return sec_install_filter(PLAN(ctx)->security, &none, e);
 }
 
 /*
@@ -364,14 +366,15 @@ bool row_is_direct(const void *ctx)
 	return !row_is_create(ctx) && !row_has_tiny_init(ctx);
 }
 
+/* Behind the start and its hooks, but for a listener: who sends it is gone by then. */
 bool row_filter_after_start(const void *ctx)
 {
-	return row_is_create(ctx) && filter_last(ctx);
+	return row_is_create(ctx) && filter_last(ctx) && !row_has_listener(ctx);
 }
 
 bool row_filter_at_once(const void *ctx)
 {
-	return !row_is_create(ctx) && filter_last(ctx);
+	return filter_last(ctx) && !row_filter_after_start(ctx);
 }
 
 int row_exec_program(void *ctx, struct err *e)

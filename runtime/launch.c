@@ -29,6 +29,7 @@ static const struct step rows[] = {
 	{"open the mount sources", STEP_PARENT, row_sources_by_parent, row_open_sources, row_undo_open_sources},
 	{"prepare the init", STEP_PARENT, row_has_tiny_init, row_prepare_tiny_init, row_undo_tiny_init},
 	{"connect the console", STEP_PARENT, row_has_terminal, row_connect_console, row_undo_connect_console},
+	{"connect to the seccomp agent", STEP_PARENT, row_has_listener, row_connect_listener, row_undo_connect_listener},
 	{"make the start fifo", STEP_PARENT, row_is_create, row_make_start_fifo, NULL},
 	{"make the first process", STEP_SPAWN, NULL, row_spawn_init, NULL},
 	{"map the ids", STEP_PARENT, row_new_userns, row_write_maps, NULL},
@@ -60,6 +61,7 @@ static const struct step rows[] = {
 	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
 	{START, STEP_INIT, row_has_tiny_init, row_start_payload, NULL},
 	{"install the seccomp filter", STEP_INIT, row_filter_first, row_install_filter, NULL},
+	{"send the seccomp listener", STEP_PARENT, row_listener_first, row_send_listener, NULL},
 	{"set the ids", STEP_INIT, NULL, row_set_ids, NULL},
 	{"set the capabilities", STEP_INIT, NULL, row_set_caps, NULL},
 	{"die with the parent", STEP_INIT, row_die_with_parent, row_set_die_with_parent, NULL},
@@ -67,6 +69,7 @@ static const struct step rows[] = {
 	{START, STEP_INIT, row_is_create, row_find_program, NULL},
 	{"run the hooks", STEP_INIT, row_start_hooks_at_once, row_run_start_container, NULL},
 	{"install the seccomp filter", STEP_INIT, row_filter_at_once, row_install_filter, NULL},
+	{"send the seccomp listener", STEP_PARENT, row_listener_last, row_send_listener, NULL},
 	{"become the init", STEP_INIT, row_has_tiny_init, row_exec_tiny_init, NULL},
 	{START, STEP_INIT, row_is_direct, row_exec_program, NULL},
 
@@ -95,6 +98,7 @@ static void close_private(struct rt_launch *l)
 	cleanup_close(&l->start_fd);
 	cleanup_close(&l->console[0]);
 	cleanup_close(&l->console[1]);
+	listener_close(&l->listener);
 }
 
 static int take_console(struct rt_launch *l, struct err *e)

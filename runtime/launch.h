@@ -6,6 +6,7 @@
 #pragma once
 
 #include "nsenter/steps.h"
+#include "runtime/listener.h"
 #include "runtime/plan.h"
 #include "runtime/state.h"
 
@@ -35,6 +36,7 @@ struct rt_launch {
 	int init_exe;            /* the tiny init's executable */
 	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
 	int console_peer;        /* INIT only */
+	struct rt_listener listener;
 	int start_fd;            /* create: the fifo `start` */
 	int status_write;
 	pid_t payload;           /* tiny_init: in INIT's pid namespace */
@@ -45,7 +47,7 @@ struct rt_launch {
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .pidfd = -1, .status_fd = -1, .init_exe = -1,            \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
-	.status_write = -1, .channel = STEP_CHANNEL_NONE,                               \
+	.listener = RT_LISTENER_NONE, .status_write = -1, .channel = STEP_CHANNEL_NONE,                               \
 	.state = {.dir = -1, .lock = -1, .root = -1}
 
 /*

@@ -10,10 +10,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mount.h>
 
 #include "base/log.h"
 #include "base/str.h"
+#include "base/sys.h"
+#include "runtime/listener.h"
 #include "runtime/sysctl.h"
 
 static const struct { const char *type; uint64_t flag; } ns_types[] = {
@@ -308,16 +309,17 @@ static void plan_wall(struct arena *a, struct plan *p)
 }
 
 /* What cannot be done is refused, never passed over. */
-static int check_supported(const struct oci_linux *l, struct err *e)
+static int check_supported(const struct oci_linux *l, const struct plan_options *o, struct err *e)
 {
 	if (l->net_devices.n)
 		return err_set(e, ENOTSUP, "linux.netDevices: is not supported by this version of brig");
 	if (l->intel_rdt)
 		return err_set(e, ENOTSUP, "linux.intelRdt: is not supported by this version of brig");
-	if (l->seccomp && l->seccomp->listener_path)
-		return err_set(e, ENOTSUP, "linux.seccomp.listenerPath: is not supported by this version "
-					   "of brig");
-	return 0;
+	if (!listener_wanted(l->seccomp))
+		return 0;
+	if (o->tiny_init)
+		return err_set(e, ENOTSUP, "linux.seccomp: SCMP_ACT_NOTIFY is not possible in a sandbox");
+	return listener_check(l->seccomp, e);
 }
 
 /* Parts of the document that the engine needs. */
@@ -331,7 +333,7 @@ static int check_complete(const struct oci_spec *s, const struct plan_options *o
 		return err_set(e, EINVAL, "linux: is missing");
 	if (!s->root && !o->host_rootfs)
 		return err_set(e, EINVAL, "root: is missing");
-	return check_supported(s->linux_, e);
+	return check_supported(s->linux_, o, e);
 }
 
 int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,

@@ -23,10 +23,9 @@ static uint32_t install_flags(const struct sec_filter *f)
 	if (!f->notify)
 		/* Without a listener there is nobody to wait for, and the kernel refuses it. */
 		return flags & ~(uint32_t)SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-	/* Both return a number of their own, so the kernel wants to be told how to say "failed". */
-	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
-		flags |= SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
-	return flags | SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	/* The only other thread that there can be is the one that hands the listener over: it must not
+	 * be bound. */
+	return (flags & ~(uint32_t)SECCOMP_FILTER_FLAG_TSYNC) | SECCOMP_FILTER_FLAG_NEW_LISTENER;
 }
 
 int sec_install_filter(const struct sec_plan *p, int *ret_listener, struct err *e)

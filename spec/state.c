@@ -141,7 +141,7 @@ void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,
 	if (metadata)
 		json_member_str(w, "metadata", metadata);
 	json_key(w, "state");
-	spec_state_write_oci(w, s, status, pid);
+	spec_state_write_oci(w, s, status, s->init_pid ? (pid_t)s->init_pid : pid);
 	json_end_object(w);
 }
 

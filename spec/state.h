@@ -66,7 +66,8 @@ void spec_state_write(struct json_writer *w, const struct spec_state *s);
  */
 void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, const char *status,
 			  pid_t pid);
-/* The container process state of config-linux.md for a seccomp agent: one fd, "seccompFd". */
+/* The container process state of config-linux.md for a seccomp agent: one fd, "seccompFd". pid: of
+ * the process that the filter binds; the container's own is s->init_pid, or the same while that is 0. */
 void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,
 			      const char *status, pid_t pid, const char *metadata);
 
