@@ -1,4 +1,4 @@
-# places: root rootless cgroup2 vm vm-rootless
+# places: root rootless cgroup2 vm
 # What the program can see and do without anybody having asked for it.
 load ../lib/common
 load ../lib/sandbox

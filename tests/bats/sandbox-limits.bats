@@ -101,7 +101,7 @@ for s in range(1, 32):
     try: signal.signal(s, signal.SIG_IGN)
     except (OSError, ValueError): pass
 print("begin", flush=True)
-time.sleep(1000)' --timeout 1s
+time.sleep(1000)' --timeout 3s
 	assert_status 124
 	assert_stdout begin
 }
@@ -132,25 +132,23 @@ while True: pass' --cpus 0.5 --timeout 4s
 }
 
 @test "sandbox limits: 100 MiB of output, and brig stays small" {
-	local pid hwm
+	local pid hwm last=0
 	"$BRIG" --root "$BRIG_ROOT" sandbox --result "$T/result.json" -- \
 		sh -c 'head -c 104857600 /dev/zero | tr "\0" x; echo end >&2; sleep 2' &
 	pid=$!
-	wait_for 60 written "$pid"
-	hwm=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status")
+	# The last reading is from the two seconds in which all output has been written.
+	while kill -0 $pid 2>/dev/null; do
+		hwm=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null) && last=${hwm:-$last}
+		sleep 0.2
+	done
 	wait $pid
 	output=$(cat "$T/result.json")
 	assert_json .stdout_truncated true
 	assert_json '.stdout | length' 1048576
 	assert_json .stderr end
 	assert_json .stderr_truncated false
-	echo "# brig's memory: $hwm KiB"
-	[ "$hwm" -lt 6000 ] || fail "brig took $hwm KiB"
-}
-
-# All of it has gone through brig (rchar counts what was read).
-written() {
-	[ "$(awk '/rchar/ { print $2 }' "/proc/$1/io")" -ge 104857600 ]
+	echo "# brig's memory: $last KiB"
+	[[ $last -gt 500 && $last -lt 6000 ]] || fail "brig took $last KiB"
 }
 
 @test "sandbox limits: too much output can end the program" {

@@ -2,12 +2,18 @@
 
 # limits_work: this user can make a cgroup with limits here.
 limits_work() {
+	local dir
 	if [ "$(id -u)" = 0 ]; then
 		has_controller memory
-	else
-		cgroup2_only && grep -qsw memory \
-			"/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/cgroup.controllers"
+		return
 	fi
+	cgroup2_only || return 1
+	dir=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+	while [ -w "$dir/cgroup.procs" ]; do
+		! grep -qsw memory "$dir/cgroup.controllers" || return 0
+		dir=${dir%/*}
+	done
+	return 1
 }
 
 need_limits() { limits_work || skip "no cgroup with limits here"; }
