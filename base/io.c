@@ -114,7 +114,7 @@ int io_write_value(int dirfd, const char *path, const char *value)
 	return (size_t)w == n ? 0 : -EIO;
 }
 
-int io_replace_file(int dirfd, const char *path, const void *data, size_t n, mode_t mode,
+int io_replace_file(int dirfd, const char *path, const struct strbuf *content, mode_t mode,
 		    struct err *e)
 {
 	auto_close int fd = -1;
@@ -125,7 +125,7 @@ int io_replace_file(int dirfd, const char *path, const void *data, size_t n, mod
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return err_sys(e, "create %s", tmp);
-	r = io_write_all(fd, data, n);
+	r = io_write_all(fd, content->p, content->len);
 	if (r == 0 && renameat(dirfd, tmp, dirfd, path) < 0)
 		r = -errno;
 	if (r == 0)

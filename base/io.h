@@ -27,5 +27,5 @@ ssize_t io_read_small(int dirfd, const char *path, char *buf, size_t size);
 /* One write(2) of the whole value to an existing file (sysfs, procfs, cgroupfs); 0 or -errno. */
 int io_write_value(int dirfd, const char *path, const char *value);
 /* Replaces path below dirfd by a temporary file, fsync-less, and rename; mode as given. */
-int io_replace_file(int dirfd, const char *path, const void *data, size_t n, mode_t mode,
+int io_replace_file(int dirfd, const char *path, const struct strbuf *content, mode_t mode,
 		    struct err *e);

@@ -109,7 +109,7 @@ static int write_pid(const char *path, pid_t pid, struct err *e)
 	if (!path)
 		return 0;
 	strbuf_printf(&b, "%ld", (long)pid);
-	return io_replace_file(AT_FDCWD, path, b.p, b.len, 0644, e);
+	return io_replace_file(AT_FDCWD, path, &b, 0644, e);
 }
 
 struct sockets { int console, pidfd; };

@@ -25,7 +25,7 @@ static int print_plan(struct arena *a, const char *bundle, const char *id, struc
 	if (r < 0)
 		return r;
 	po.bundle = b.path;
-	r = plan_build(a, b.spec, &po, h, &p, e);
+	r = plan_build(a, &(struct plan_input){b.spec, &po, h}, &p, e);
 	if (r < 0)
 		return r;
 	json_writer_init(&w, &out, true);

@@ -19,6 +19,7 @@
 #include "runtime/commands.h"
 #include "runtime/console.h"
 #include "runtime/launch.h"
+#include "runtime/self.h"
 
 struct run_options {
 	const char *bundle, *pid_file, *console_socket, *id;
@@ -69,7 +70,7 @@ static int write_pid_file(const char *path, pid_t pid, struct err *e)
 	if (!path)
 		return 0;
 	strbuf_printf(&b, "%ld", (long)pid);
-	return io_replace_file(AT_FDCWD, path, b.p, b.len, 0644, e);
+	return io_replace_file(AT_FDCWD, path, &b, 0644, e);
 }
 
 static void kill_and_end(struct rt_launch *l)
@@ -173,9 +174,11 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	if (r < 0)
 		return r;
 	po.bundle = b.path;
-	r = plan_build(l->arena, b.spec, &po, h, &p, e);
+	r = plan_build(l->arena, &(struct plan_input){b.spec, &po, h}, &p, e);
 	if (r == 0)
 		r = check_console(p, o, leave, e);
+	if (r == 0 && self_is_exposed_to(&p->uid_maps))
+		r = self_protect(l->globals->argv, e);
 	if (r < 0)
 		return r;
 	l->plan = p;

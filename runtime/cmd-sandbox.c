@@ -203,7 +203,7 @@ static int make_plan(struct job *j, struct err *e)
 	po.bundle = arena_strdup(j->a, po.bundle);
 	r = make_id(j, e);
 	if (r == 0)
-		r = plan_build(j->a, j->q.sb.spec, &po, &j->host, &j->plan, e);
+		r = plan_build(j->a, &(struct plan_input){j->q.sb.spec, &po, &j->host}, &j->plan, e);
 	if (r == 0)
 		r = plan_outputs(j, e);
 	if (r < 0)

@@ -109,34 +109,41 @@ static int load(struct arena *a, struct rt_container *c, struct err *e)
 	return 0;
 }
 
-static int open_container(struct arena *a, const struct rt_globals *g, const char *id,
-			  struct rt_container *ret, bool lock, struct err *e)
+/* With everything that was opened in *c, also on failure. */
+static int open_and_load(struct arena *a, bool lock, struct rt_container *c, struct err *e)
 {
-	struct rt_container c = RT_CONTAINER_NONE;
-	int r = rt_state_open(g->root, id, &c.state, e);
+	if (lock && flock(c->state.dir, LOCK_EX) < 0)
+		return err_sys(e, "lock the container %s", c->state.id);
+	return load(a, c, e);
+}
 
-	if (r == 0 && lock && flock(c.state.dir, LOCK_EX) < 0)
-		r = err_sys(e, "lock the container %s", id);
-	if (r == 0)
-		r = load(a, &c, e);
-	if (r < 0) { /* ENOENT also when it was deleted while we waited for the lock */
-		rt_container_close(&c);
-		return r == -ENOENT ? err_set(e, ENOENT, "container does not exist: %s", id) : r;
+static int finish_open(int r, const char *id, struct rt_container *c, struct rt_container *ret,
+		       struct err *e)
+{
+	if (r == 0) {
+		*ret = *c;
+		return 0;
 	}
-	*ret = c;
-	return 0;
+	rt_container_close(c); /* ENOENT also when it was deleted while we waited for the lock */
+	return r == -ENOENT ? err_set(e, ENOENT, "container does not exist: %s", id) : r;
 }
 
 int rt_container_open(struct arena *a, const struct rt_globals *g, const char *id,
 		      struct rt_container *ret, struct err *e)
 {
-	return open_container(a, g, id, ret, false, e);
+	struct rt_container c = RT_CONTAINER_NONE;
+	int r = rt_state_open(g->root, id, &c.state, e);
+
+	return finish_open(r < 0 ? r : open_and_load(a, false, &c, e), id, &c, ret, e);
 }
 
 int rt_container_open_locked(struct arena *a, const struct rt_globals *g, const char *id,
 			     struct rt_container *ret, struct err *e)
 {
-	return open_container(a, g, id, ret, true, e);
+	struct rt_container c = RT_CONTAINER_NONE;
+	int r = rt_state_open(g->root, id, &c.state, e);
+
+	return finish_open(r < 0 ? r : open_and_load(a, true, &c, e), id, &c, ret, e);
 }
 
 void rt_container_close(struct rt_container *c)

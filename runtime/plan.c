@@ -336,9 +336,11 @@ static int check_complete(const struct oci_spec *s, const struct plan_options *o
 	return check_supported(s->linux_, o, e);
 }
 
-int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,
-	       const struct rt_host *h, struct plan **ret, struct err *e)
+int plan_build(struct arena *a, const struct plan_input *in, struct plan **ret, struct err *e)
 {
+	const struct oci_spec *s = in->spec;
+	const struct plan_options *o = in->options;
+	const struct rt_host *h = in->host;
 	struct plan *p = arena_new_of(a, struct plan);
 	int r = check_complete(s, o, e);
 

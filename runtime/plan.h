@@ -63,8 +63,14 @@ struct plan {
 	const char *hostname, *domainname; /* NULL: untouched */
 };
 
-int plan_build(struct arena *a, const struct oci_spec *s, const struct plan_options *o,
-	       const struct rt_host *h, struct plan **ret, struct err *e);
+/* All borrowed; the spec must outlive the plan. */
+struct plan_input {
+	const struct oci_spec *spec;
+	const struct plan_options *options;
+	const struct rt_host *host;
+};
+
+int plan_build(struct arena *a, const struct plan_input *in, struct plan **ret, struct err *e);
 
 /* "pid" of CLONE_NEWPID. */
 const char *plan_ns_name(uint64_t flag);

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/procfs.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "cgroups/cgroup.h"
 #include "json/writer.h"
 
@@ -207,7 +208,7 @@ int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct
 	auto_strbuf struct strbuf b = {0};
 
 	to_json(doc, &b);
-	return io_replace_file(s->dir, "state.json", b.p, b.len, 0600, e);
+	return io_replace_file(s->dir, "state.json", &b, 0600, e);
 }
 
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid)

@@ -164,7 +164,7 @@ static void store(int dirfd, const char *name, const struct strbuf *key,
 	strbuf_add(&b, f->insns, bytes);
 	h.sum = hash(b.p + sizeof(h), b.len - sizeof(h));
 	memcpy(b.p, &h, sizeof(h));
-	if (io_replace_file(dirfd, name, b.p, b.len, 0600, &e) < 0)
+	if (io_replace_file(dirfd, name, &b, 0600, &e) < 0)
 		log_debug("cannot keep the compiled seccomp program: %s", e.msg);
 }
 

@@ -77,12 +77,13 @@ static struct rt_host user_range(void)
 static struct plan *build(struct arena *a, const struct oci_spec *s, struct plan_options *o,
 			  const struct rt_host *h)
 {
+	struct plan_input in = {s, o, h};
 	struct plan *p;
 	struct err e = {0};
 
 	o->id = "golden";
 	o->bundle = "/bundle";
-	if (plan_build(a, s, o, h, &p, &e) < 0) {
+	if (plan_build(a, &in, &p, &e) < 0) {
 		printf("# %s\n", e.msg);
 		return NULL;
 	}
@@ -175,7 +176,7 @@ static void check_case(int i)
 	strbuf_addc(&have, '\n');
 	golden_path(path, sizeof(path), cases[i].name);
 	if (writing) {
-		CHECK_INT(io_replace_file(AT_FDCWD, path, have.p, have.len, 0644, &e), 0);
+		CHECK_INT(io_replace_file(AT_FDCWD, path, &have, 0644, &e), 0);
 		return;
 	}
 	CHECK_INT(io_read_file(AT_FDCWD, path, 1 << 20, &want, &e), 0);
