@@ -42,19 +42,38 @@ static bool is_unwritable(int fd)
 	return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
-bool self_is_exposed(int procfs, pid_t pid, bool own_userns)
+/* The owner can give himself the right to write; others and groups need to have it. False also when
+ * it cannot be found out. */
+static bool only_owner_can_write(uid_t *ret_owner)
 {
 	struct stat st;
-	struct err e = {0};
-	int mapped;
 
-	if (!own_userns || stat(own_exe, &st) < 0)
+	if (stat(own_exe, &st) < 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return false;
+	*ret_owner = st.st_uid;
+	return true;
+}
+
+bool self_is_exposed(int procfs, pid_t pid, bool own_userns)
+{
+	struct err e = {0};
+	uid_t owner;
+
+	if (!own_userns || !only_owner_can_write(&owner))
 		return true;
-	/* The owner can give himself the right to write; others and groups need to have it. */
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
+	return idmap_has_outside(procfs, pid, "uid_map", owner, &e) != 0;
+}
+
+bool self_is_exposed_to(const struct oci_id_mapping_list *uids)
+{
+	uid_t owner;
+
+	if (!only_owner_can_write(&owner) || !uids->n)
 		return true;
-	mapped = idmap_has_outside(procfs, pid, "uid_map", st.st_uid, &e);
-	return mapped != 0; /* also when it cannot be found out */
+	for (size_t i = 0; i < uids->n; i++)
+		if (owner >= uids->v[i].host_id && owner - uids->v[i].host_id < uids->v[i].size)
+			return true;
+	return false;
 }
 
 /* A detached mount of just this file; -1 where we may not make one. */
