@@ -5,13 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *err_name(int code)
-{
-	const char *s = strerrordesc_np(code);
-
-	return s ? s : "unknown error";
-}
-
 __attribute__((format(printf, 2, 0))) static void put(struct err *e, const char *fmt, va_list ap)
 {
 	vsnprintf(e->msg, sizeof(e->msg), fmt, ap);

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls and constants that the oldest libc we build with (glibc 2.36) does not wrap.
- * All return -1 with errno set, like libc's own.
+ * System calls and constants that the oldest libcs we build with (glibc 2.36, musl 1.2.3) do not
+ * wrap. All return -1 with errno set, like libc's own.
+ *
+ * Only this file includes sys/mount.h and linux/mount.h: with some versions of glibc they clash.
  */
 #pragma once
 
+#include <linux/close_range.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <stdint.h>
-#include <sys/mount.h> /* fsopen, open_tree, mount_setattr, move_mount (glibc 2.36) */
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+#include <sys/mount.h> /* with fsopen, open_tree, mount_setattr, move_mount */
+#else
+#include "base/sys-musl.h"
+#endif
+
+/* The first real-time signal as glibc's programs know it, and everybody who writes SIGRTMIN+3 into a
+ * Dockerfile or a unit; musl's SIGRTMIN is 35. */
+#define SYS_SIGRTMIN 34
 
 static inline int sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t mode,
 			      uint64_t resolve)

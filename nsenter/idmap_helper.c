@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "base/sys.h"
 
 enum { STDERR_CAP = 300 };
 
@@ -38,30 +38,45 @@ static char **make_argv(struct arena *a, const char *path, pid_t pid, const stru
 	return argv;
 }
 
-/* 0 or a positive errno, as posix_spawn itself. */
-static int start(pid_t *ret_pid, char **argv, int stderr_fd)
+/* In the child of vfork: system calls only, and execve's errno comes back. */
+static int become(char **argv, int stderr_fd)
 {
 	static char *const no_env[] = {NULL};
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t at;
-	sigset_t set;
-	int r;
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	posix_spawn_file_actions_init(&fa);
-	posix_spawnattr_init(&at);
-	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&fa, stderr_fd, 1);
-	posix_spawn_file_actions_adddup2(&fa, stderr_fd, 2);
-	posix_spawn_file_actions_addclosefrom_np(&fa, 3);
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(&at, &set);
-	sigfillset(&set);
-	posix_spawnattr_setsigdefault(&at, &set);
-	posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	r = posix_spawn(ret_pid, argv[0], &fa, &at, argv, no_env);
-	posix_spawnattr_destroy(&at);
-	posix_spawn_file_actions_destroy(&fa);
-	return r;
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL); /* fails for those that nobody can change */
+	sigemptyset(&none);
+	/* 0-2 are open (runtime/main.c), so neither of the two is one of them. */
+	if (null < 0 || dup2(null, 0) < 0 || dup2(stderr_fd, 1) < 0 || dup2(stderr_fd, 2) < 0 ||
+	    sys_close_range(3, ~0U, 0) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+		return errno;
+	execve(argv[0], argv, no_env);
+	return errno;
+}
+
+/* 0 or a positive errno. Not posix_spawn: musl's cannot close the other descriptors. */
+static int start(pid_t *ret_pid, char **argv, int stderr_fd)
+{
+	volatile int code = 0;
+	sigset_t all, old;
+	pid_t pid;
+
+	sigfillset(&all); /* a handler of ours must not run in the child, on our stack */
+	sigprocmask(SIG_SETMASK, &all, &old);
+	pid = vfork();
+	if (pid == 0) {
+		code = become(argv, stderr_fd);
+		_exit(127);
+	}
+	if (pid < 0)
+		code = errno;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (pid > 0 && code)
+		waitpid(pid, NULL, 0);
+	*ret_pid = pid;
+	return code;
 }
 
 /* What it said, in one line. */

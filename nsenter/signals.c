@@ -26,7 +26,8 @@ int ns_signals_open(sigset_t *ret_old, struct err *e)
 	sigset_t set, old;
 	int fd;
 
-	sigfillset(&set);
+	/* sigfillset leaves out what libc uses itself: in musl that is 34, SIGRTMIN elsewhere. */
+	memset(&set, 0xff, sizeof(set));
 	for (size_t i = 0; i < sizeof(not_forwarded) / sizeof(not_forwarded[0]); i++)
 		sigdelset(&set, not_forwarded[i]);
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/sys.h"
 #include "nsenter/ns.h"
 
 static bool file_is(const char *path, const char *value)

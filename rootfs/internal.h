@@ -4,8 +4,9 @@
 
 #include "rootfs/rootfs.h"
 
-#include <sys/mount.h>
 #include <sys/stat.h>
+
+#include "base/sys.h"
 
 /* An attribute that moves between the two families of calls: MOUNT_ATTR__ATIME is a field. */
 enum { ATIME_MASK = 0x70 };

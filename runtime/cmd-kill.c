@@ -27,8 +27,8 @@ static int parse_signal(const char *s)
 
 		if (have && (strcasecmp(have, s) == 0 || strcasecmp(have + 3, s) == 0))
 			return sig;
-		snprintf(name, sizeof(name), "SIGRTMIN+%d", sig - SIGRTMIN);
-		if (sig >= SIGRTMIN && (strcasecmp(name, s) == 0 || strcasecmp(name + 3, s) == 0))
+		snprintf(name, sizeof(name), "SIGRTMIN+%d", sig - SYS_SIGRTMIN);
+		if (sig >= SYS_SIGRTMIN && (strcasecmp(name, s) == 0 || strcasecmp(name + 3, s) == 0))
 			return sig;
 	}
 	return -1;

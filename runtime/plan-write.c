@@ -3,8 +3,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 
+#include "base/sys.h"
 #include "runtime/launch.h"
 
 static void write_strings(struct json_writer *w, const char *key, char *const *v)

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/sys.h"
 
 enum { TEST_UID = 54321, RANGE_BASE = 700000, MAX_ENTRIES = 64 };
 

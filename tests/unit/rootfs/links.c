@@ -8,11 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "tests/unit/rootfs/box.h"
 
 BOX_TEST_STATE

@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "tests/unit/rootfs/box.h"
 
 BOX_TEST_STATE

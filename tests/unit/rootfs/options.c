@@ -3,9 +3,9 @@
 #include "tests/unit/test.h"
 
 #include <errno.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "base/sys.h"
 #include "rootfs/rootfs.h"
 
 static struct arena *arena;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "tests/unit/rootfs/box.h"
 
 BOX_TEST_STATE

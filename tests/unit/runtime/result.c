@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/arena.h"
+#include "base/sys.h"
 #include "json/json.h"
 #include "runtime/runtime.h"
 #include "tests/unit/test.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The built-in profile, asked by an interpreter about every number and all it looks at. */
+#include <asm/unistd.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include "security/default-profile.h"
 #include "security/security.h"
@@ -49,28 +49,28 @@ static void check_args(uint32_t nr, uint64_t a0, uint64_t a1, uint64_t a2, uint3
 static void every_number(void)
 {
 	static const struct { unsigned nr; uint32_t want; } list[] = {
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
 #endif
-#ifndef SYS_mseal
-#define SYS_mseal 462
+#ifndef __NR_mseal
+#define __NR_mseal 462
 #endif
-#ifndef SYS_futex_wake
-#define SYS_futex_wake 454
-#define SYS_futex_wait 455
-#define SYS_futex_requeue 456
+#ifndef __NR_futex_wake
+#define __NR_futex_wake 454
+#define __NR_futex_wait 455
+#define __NR_futex_requeue 456
 #endif
-#ifndef SYS_map_shadow_stack
-#define SYS_map_shadow_stack 453
+#ifndef __NR_map_shadow_stack
+#define __NR_map_shadow_stack 453
 #endif
-#ifndef SYS_setxattrat
-#define SYS_setxattrat 463
-#define SYS_getxattrat 464
-#define SYS_listxattrat 465
-#define SYS_removexattrat 466
+#ifndef __NR_setxattrat
+#define __NR_setxattrat 463
+#define __NR_getxattrat 464
+#define __NR_listxattrat 465
+#define __NR_removexattrat 466
 #endif
-#define YES(name) {SYS_##name, SECCOMP_RET_ALLOW},
-#define NO(name) {SYS_##name, ERRNO(EPERM)},
+#define YES(name) {__NR_##name, SECCOMP_RET_ALLOW},
+#define NO(name) {__NR_##name, ERRNO(EPERM)},
 		SEC_ALL_ALLOWED(YES) SEC_ALL_REFUSED(NO)
 	};
 	enum { N = sizeof(list) / sizeof(list[0]) };
@@ -78,8 +78,8 @@ static void every_number(void)
 	for (unsigned nr = 0; nr < 1000; nr++) {
 		uint32_t want = ERRNO(ENOSYS);
 
-		if (nr == SYS_clone || nr == SYS_ioctl || nr == SYS_personality ||
-		    nr == SYS_socket || nr == SYS_socketpair)
+		if (nr == __NR_clone || nr == __NR_ioctl || nr == __NR_personality ||
+		    nr == __NR_socket || nr == __NR_socketpair)
 			continue;
 		for (unsigned i = 0; i < N; i++)
 			if (list[i].nr == nr)
@@ -111,24 +111,24 @@ static void other_architectures(void)
 static void never(void)
 {
 	static const unsigned list[] = {
-		SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
-		SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick, SYS_open_tree, SYS_move_mount,
-		SYS_mount_setattr, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-		SYS_pidfd_getfd, SYS_kcmp, SYS_add_key, SYS_request_key, SYS_keyctl,
-		SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_bpf,
-		SYS_userfaultfd, SYS_perf_event_open, SYS_vmsplice, SYS_fanotify_init,
-		SYS_open_by_handle_at, SYS_name_to_handle_at, SYS_init_module, SYS_finit_module,
-		SYS_kexec_load, SYS_kexec_file_load, SYS_reboot, SYS_swapon, SYS_acct,
-		SYS_quotactl, SYS_quotactl_fd, SYS_syslog, SYS_settimeofday, SYS_clock_settime,
-		SYS_sethostname, SYS_setdomainname, SYS_move_pages, SYS_migrate_pages, SYS_mbind,
-		SYS_set_mempolicy, SYS_lookup_dcookie, SYS_process_madvise, SYS_vhangup,
+		__NR_unshare, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot,
+		__NR_fsopen, __NR_fsconfig, __NR_fsmount, __NR_fspick, __NR_open_tree, __NR_move_mount,
+		__NR_mount_setattr, __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev,
+		__NR_pidfd_getfd, __NR_kcmp, __NR_add_key, __NR_request_key, __NR_keyctl,
+		__NR_io_uring_setup, __NR_io_uring_enter, __NR_io_uring_register, __NR_bpf,
+		__NR_userfaultfd, __NR_perf_event_open, __NR_vmsplice, __NR_fanotify_init,
+		__NR_open_by_handle_at, __NR_name_to_handle_at, __NR_init_module, __NR_finit_module,
+		__NR_kexec_load, __NR_kexec_file_load, __NR_reboot, __NR_swapon, __NR_acct,
+		__NR_quotactl, __NR_quotactl_fd, __NR_syslog, __NR_settimeofday, __NR_clock_settime,
+		__NR_sethostname, __NR_setdomainname, __NR_move_pages, __NR_migrate_pages, __NR_mbind,
+		__NR_set_mempolicy, __NR_lookup_dcookie, __NR_process_madvise, __NR_vhangup,
 		/* no number, but what is not allowed by name must not be either */
-		SYS_clone3, SYS_memfd_secret, SYS_nfsservctl, SYS_set_mempolicy_home_node,
+		__NR_clone3, __NR_memfd_secret, __NR_nfsservctl, __NR_set_mempolicy_home_node,
 		451 /* cachestat */, 457 /* statmount */, 458 /* listmount */,
 		467 /* open_tree_attr */,
 #if defined(__x86_64__)
-		SYS_modify_ldt, SYS_iopl, SYS_ioperm, SYS_uselib, SYS_ustat, SYS_sysfs,
-		SYS__sysctl, SYS_create_module, SYS_set_thread_area, 334 + 1 /* uretprobe */,
+		__NR_modify_ldt, __NR_iopl, __NR_ioperm, __NR_uselib, __NR_ustat, __NR_sysfs,
+		__NR__sysctl, __NR_create_module, __NR_set_thread_area, 334 + 1 /* uretprobe */,
 #endif
 	};
 
@@ -139,7 +139,7 @@ static void never(void)
 			printf("# number %u\n", list[i]);
 		CHECK_INT(verdict & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO);
 	}
-	CHECK_INT(ask(SEC_PROFILE_ARCH, SYS_clone3, NULL), ERRNO(ENOSYS));
+	CHECK_INT(ask(SEC_PROFILE_ARCH, __NR_clone3, NULL), ERRNO(ENOSYS));
 }
 
 static void clone_flags(void)
@@ -150,46 +150,46 @@ static void clone_flags(void)
 	const uint64_t fork_flags = CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | 17;
 	const uint64_t thread_flags = 0x3d0f00;
 
-	check_args(SYS_clone, fork_flags, 0, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_clone, thread_flags, 0, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_clone, CLONE_VM | CLONE_VFORK | 17, 0, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_clone, fork_flags, 0, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_clone, thread_flags, 0, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_clone, CLONE_VM | CLONE_VFORK | 17, 0, 0, SECCOMP_RET_ALLOW);
 	for (unsigned i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
-		check_args(SYS_clone, ns[i], 0, 0, ERRNO(EPERM));
-		check_args(SYS_clone, ns[i] | fork_flags, 0, 0, ERRNO(EPERM));
+		check_args(__NR_clone, ns[i], 0, 0, ERRNO(EPERM));
+		check_args(__NR_clone, ns[i] | fork_flags, 0, 0, ERRNO(EPERM));
 	}
 }
 
 static void ioctls(void)
 {
-	check_args(SYS_ioctl, 0, TIOCSTI, 0, ERRNO(EPERM));
-	check_args(SYS_ioctl, 0, TIOCLINUX, 0, ERRNO(EPERM));
-	check_args(SYS_ioctl, 0, TIOCSETD, 0, ERRNO(EPERM));
-	check_args(SYS_ioctl, 0, TCGETS, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_ioctl, TIOCSTI, TIOCGWINSZ, TIOCSTI, SECCOMP_RET_ALLOW);
-	check_args(SYS_ioctl, 0, FIONREAD, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_ioctl, 0, TIOCSTI, 0, ERRNO(EPERM));
+	check_args(__NR_ioctl, 0, TIOCLINUX, 0, ERRNO(EPERM));
+	check_args(__NR_ioctl, 0, TIOCSETD, 0, ERRNO(EPERM));
+	check_args(__NR_ioctl, 0, TCGETS, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_ioctl, TIOCSTI, TIOCGWINSZ, TIOCSTI, SECCOMP_RET_ALLOW);
+	check_args(__NR_ioctl, 0, FIONREAD, 0, SECCOMP_RET_ALLOW);
 }
 
 static void personalities(void)
 {
-	check_args(SYS_personality, PER_LINUX, 0, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_personality, 0xffffffff, 0, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_personality, PER_LINUX32, 0, 0, ERRNO(EPERM));
-	check_args(SYS_personality, ADDR_NO_RANDOMIZE, 0, 0, ERRNO(EPERM));
-	check_args(SYS_personality, READ_IMPLIES_EXEC, 0, 0, ERRNO(EPERM));
+	check_args(__NR_personality, PER_LINUX, 0, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_personality, 0xffffffff, 0, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_personality, PER_LINUX32, 0, 0, ERRNO(EPERM));
+	check_args(__NR_personality, ADDR_NO_RANDOMIZE, 0, 0, ERRNO(EPERM));
+	check_args(__NR_personality, READ_IMPLIES_EXEC, 0, 0, ERRNO(EPERM));
 }
 
 static void sockets(void)
 {
 	static const int internet[] = {AF_INET, AF_INET6}, protocols[] = {0, 1, 6, 17, 58};
 
-	check_args(SYS_socket, AF_UNIX, SOCK_STREAM, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_socket, AF_NETLINK, SOCK_RAW, 0 /* ROUTE */, SECCOMP_RET_ALLOW);
+	check_args(__NR_socket, AF_UNIX, SOCK_STREAM, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_socket, AF_NETLINK, SOCK_RAW, 0 /* ROUTE */, SECCOMP_RET_ALLOW);
 	for (uint64_t p = 1; p < 32; p++)
-		check_args(SYS_socket, AF_NETLINK, SOCK_RAW, p, ERRNO(EPROTONOSUPPORT));
+		check_args(__NR_socket, AF_NETLINK, SOCK_RAW, p, ERRNO(EPROTONOSUPPORT));
 	for (uint64_t family = 0; family < 64; family++)
 		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
 		    family != AF_NETLINK)
-			check_args(SYS_socket, family, SOCK_STREAM, 0, ERRNO(EAFNOSUPPORT));
+			check_args(__NR_socket, family, SOCK_STREAM, 0, ERRNO(EAFNOSUPPORT));
 	for (int f = 0; f < 2; f++)
 		for (int p = 0; p < 300; p++) {
 			uint32_t want = ERRNO(EPROTONOSUPPORT);
@@ -197,11 +197,11 @@ static void sockets(void)
 			for (int i = 0; i < 5; i++)
 				if (protocols[i] == p)
 					want = SECCOMP_RET_ALLOW;
-			check_args(SYS_socket, (uint64_t)internet[f], SOCK_DGRAM, (uint64_t)p, want);
+			check_args(__NR_socket, (uint64_t)internet[f], SOCK_DGRAM, (uint64_t)p, want);
 		}
-	check_args(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, SECCOMP_RET_ALLOW);
-	check_args(SYS_socketpair, AF_INET, SOCK_STREAM, 0, ERRNO(EAFNOSUPPORT));
-	check_args(SYS_socketpair, 30 /* AF_TIPC */, SOCK_STREAM, 0, ERRNO(EAFNOSUPPORT));
+	check_args(__NR_socketpair, AF_UNIX, SOCK_STREAM, 0, SECCOMP_RET_ALLOW);
+	check_args(__NR_socketpair, AF_INET, SOCK_STREAM, 0, ERRNO(EAFNOSUPPORT));
+	check_args(__NR_socketpair, 30 /* AF_TIPC */, SOCK_STREAM, 0, ERRNO(EAFNOSUPPORT));
 }
 
 static void tear_down(void)
