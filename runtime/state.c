@@ -23,6 +23,7 @@
 #include "base/procfs.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "base/sys.h"
 #include "cgroups/cgroup.h"
 #include "json/writer.h"
 
