@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "base/sys.h"
 #include "runtime/listener.h"
 #include "runtime/sysctl.h"
 
