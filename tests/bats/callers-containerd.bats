@@ -1,0 +1,266 @@
+#!/usr/bin/env bats
+# places: root vm
+# containerd with its own runc shim, which is told to use brig. One daemon for the whole file.
+
+load ../lib/common
+load ../lib/callers
+
+setup_file() {
+	command -v containerd >/dev/null || return 0
+	brig_setup
+	export MARK CGROUPS_BEFORE
+	start_containerd
+	ctr images import "$(image_tar)" >/dev/null
+}
+
+teardown_file() {
+	local status=0
+	[ -n "${CONTAINERD_PID:-}" ] || return 0
+	stop_containerd
+	remove_parent_cgroups "$NS" || status=1
+	brig_teardown || status=1
+	return $status
+}
+
+setup() {
+	need_command containerd
+	need_command ctr
+	set_beside
+	ID=t$BATS_TEST_NUMBER
+}
+
+teardown() {
+	[ -n "${CONTAINERD_PID:-}" ] || return 0
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || tail -n 5 "$T/containerd.log"
+	assert_containerd_is_empty || { remove_all && false; }
+}
+
+remove_all() {
+	local id
+	for id in $(ctr containers ls -q); do
+		ctr tasks kill -s KILL "$id" && wait_for 5 task_is "$id" STOPPED
+		ctr tasks rm -f "$id"
+		ctr containers rm "$id"
+	done
+}
+
+task_is() { ctr tasks ls | grep -qE "^$1 .* $2"; }
+
+# A running container of this test.
+start_task() {
+	ctr_run "$ID" --detach "$@" -- sleep 1000
+	task_is "$ID" RUNNING
+}
+
+stop_task() {
+	ctr tasks kill -s KILL "$ID"
+	wait_for 5 task_is "$ID" STOPPED
+	ctr tasks rm "$ID" || true
+	ctr containers rm "$ID"
+}
+
+cgroup_of() {
+	if cgroup2_only; then
+		echo "/sys/fs/cgroup$2"
+	else
+		echo "/sys/fs/cgroup/$1$2"
+	fi
+}
+
+@test "ctr run: output, exit status, and the set-up that the image and containerd ask for" {
+	run --separate-stderr ctr_run "$ID" --rm --env A=b --cwd /tmp --seccomp --cap-drop CAP_CHOWN -- \
+		sh -c 'echo "$A $PWD $$ $(id -u)"; echo problem >&2
+			grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status; exit 7'
+	assert_status 7
+	assert_equal "$output" $'b /tmp 1 0\nCapEff:\t00000000a80425fa\nNoNewPrivs:\t1\nSeccomp:\t2'
+	assert_equal "$stderr" problem
+}
+
+# Not until the end of file: ctr does not always pass that on.
+@test "ctr run: standard input goes in" {
+	run ctr_run "$ID" --rm -- head -n 1 <<<"through"
+	assert_status 0
+	assert_equal "$output" through
+}
+
+@test "ctr run: a program that is not there is containerd's error, with the name" {
+	run ctr_run "$ID" --rm -- no-such-program
+	[ "$status" -ne 0 ]
+	assert_contains "$output" "no-such-program"
+	assert_contains "$output" "executable file not found"
+	assert_contains "$output" "OCI runtime create failed"
+}
+
+@test "ctr run --tty: a terminal of the right size" {
+	on_pty "${BESIDE[@]}" ctr run --runc-binary "$BRIG" --rm --tty "$CALLERS_IMAGE" "$ID" \
+		sh -c 'tty; sleep 0.3; stty size; ls /proc/self/fd | wc -l; test -c /dev/console; exit 3'
+	assert_status 3
+	assert_contains "$output" $'/dev/pts/0\n40 100\n4'
+}
+
+@test "ctr run --detach, task exec: status, user, directory, output" {
+	start_task
+	run --separate-stderr ctr tasks exec --exec-id e1 "$ID" sh -c 'echo out; echo err >&2; exit 7'
+	assert_status 7
+	assert_equal "$output" out
+	assert_equal "$stderr" err
+	run ctr tasks exec --exec-id e2 --user 5:6 --cwd /tmp "$ID" \
+		sh -c 'echo "$(id -u) $(id -g) $PWD"; grep -c . /proc/self/cgroup; cat /proc/1/cmdline'
+	assert_status 0
+	assert_contains "$output" "5 6 /tmp"
+	assert_contains "$output" "sleep"
+	stop_task
+}
+
+@test "task exec: a program that is not there" {
+	start_task
+	run ctr tasks exec --exec-id e1 "$ID" no-such-program
+	[ "$status" -ne 0 ]
+	assert_contains "$output" "no-such-program"
+	assert_contains "$output" "executable file not found"
+	stop_task
+}
+
+@test "task exec --tty" {
+	start_task
+	on_pty "${BESIDE[@]}" ctr tasks exec --exec-id e1 --tty "$ID" sh -c 'tty; exit 4'
+	assert_status 4
+	assert_contains "$output" /dev/pts/0
+	stop_task
+}
+
+@test "task kill: by name; the status says the signal; a second one finds nobody" {
+	start_task
+	ctr tasks kill -s USR1 "$ID"
+	wait_for 5 task_is "$ID" RUNNING
+	ctr tasks kill -s KILL "$ID"
+	wait_for 5 task_is "$ID" STOPPED
+	run ctr tasks kill -s KILL "$ID"
+	[ "$status" -ne 0 ]
+	assert_contains "$output" "not found"
+	run ctr tasks rm "$ID"
+	assert_contains "$output" "exit code 137"
+	ctr containers rm "$ID"
+}
+
+@test "task kill --all reaches processes that exec started" {
+	start_task --with-ns "pid:/proc/$$/ns/pid"
+	ctr tasks exec --exec-id e1 --detach "$ID" sleep 1000
+	ctr tasks kill --all -s KILL "$ID"
+	wait_for 5 task_is "$ID" STOPPED
+	ctr tasks rm "$ID" || true
+	ctr containers rm "$ID"
+}
+
+@test "task pause and resume" {
+	start_task
+	ctr tasks pause "$ID"
+	task_is "$ID" PAUSED
+	run ctr tasks exec --exec-id e1 "$ID" true
+	[ "$status" -ne 0 ]
+	ctr tasks resume "$ID"
+	task_is "$ID" RUNNING
+	ctr tasks exec --exec-id e2 "$ID" true
+	stop_task
+}
+
+@test "a paused task can be killed" {
+	start_task
+	ctr tasks pause "$ID"
+	stop_task
+}
+
+@test "task metrics: containerd finds the cgroup of the first process" {
+	local json
+	start_task --memory-limit 33554432
+	json=$(ctr tasks metrics --format json "$ID")
+	assert_contains "$json" 33554432
+	assert_json '.pids.current' 1 "$json"
+	stop_task
+}
+
+@test "task ps lists the processes" {
+	start_task
+	ctr tasks exec --exec-id e1 --detach "$ID" sleep 1000
+	assert_equal "$(ctr tasks ps "$ID" | grep -c '^[0-9]')" 2
+	stop_task
+}
+
+@test "ctr run --cgroup and --pid-file" {
+	run ctr_run "$ID" --rm --cgroup "/$NS/sub/$ID" --pid-file "$T/pid" -- cat /proc/self/cgroup
+	assert_status 0
+	if cgroup2_only; then
+		assert_equal "$output" 0::/
+	else
+		assert_contains "$output" "memory:/$NS/sub/$ID"
+	fi
+	[[ $(<"$T/pid") =~ ^[0-9]+$ ]]
+	remove_parent_cgroups "$NS/sub"
+}
+
+@test "ctr run: limits are in the cgroup" {
+	start_task --memory-limit 33554432 --cpu-quota 50000 --cpu-period 100000
+	if cgroup2_only; then
+		assert_equal "$(cat "$(cgroup_of memory "/$NS/$ID")/memory.max")" 33554432
+		assert_equal "$(cat "$(cgroup_of cpu "/$NS/$ID")/cpu.max")" "50000 100000"
+	else
+		assert_equal "$(cat "$(cgroup_of memory "/$NS/$ID")/memory.limit_in_bytes")" 33554432
+		assert_equal "$(cat "$(cgroup_of cpu "/$NS/$ID")/cpu.cfs_quota_us")" 50000
+	fi
+	stop_task
+}
+
+@test "out of memory: containerd is told" {
+	ctr events >"$T/events" &
+	local events=$!
+	wait_for 10 containerd_has_client
+	run ctr_run "$ID" --rm --memory-limit 20971520 -- sh -c 'x=$(tr "\0" x </dev/zero)'
+	[ "$status" -ne 0 ]
+	wait_for 5 grep -q /tasks/oom "$T/events"
+	kill $events
+	wait $events || true
+}
+
+# The subscription is there when an event comes through.
+containerd_has_client() {
+	ctr images label "$CALLERS_IMAGE" "n=$RANDOM" >/dev/null
+	grep -q /images/update "$T/events"
+}
+
+@test "ctr run --privileged --net-host, with namespaces to join by path" {
+	sleep 1000 &
+	local pid=$! host_net
+	host_net=$(readlink /proc/self/ns/net)
+	run ctr_run "$ID" --rm --privileged --net-host --with-ns "pid:/proc/$pid/ns/pid" \
+		--with-ns "ipc:/proc/$pid/ns/ipc" --with-ns "uts:/proc/$pid/ns/uts" -- \
+		sh -c "kill -0 $pid && echo sees it; for i in net ipc; do readlink /proc/self/ns/\$i; done; ls -l /dev/ptmx"
+	kill $pid
+	assert_status 0
+	assert_contains "$output" $'sees it\n'"$host_net"$'\n'"$(readlink /proc/self/ns/ipc)"
+	assert_contains "$output" "/dev/ptmx -> pts/ptmx"
+}
+
+@test "ctr run in a user namespace" {
+	run ctr_run "$ID" --rm --uidmap 0:100000:1000 --gidmap 0:100000:1000 -- \
+		sh -c 'cat /proc/self/uid_map; id -u; test -c /dev/null && echo x >/dev/null'
+	assert_status 0
+	assert_equal "$(tr -s ' ' <<<"$output")" $' 0 100000 1000\n0'
+}
+
+@test "ctr run --read-only with a read-only bind mount and a shared root" {
+	run ctr_run "$ID" --rm --read-only --rootfs-propagation shared \
+		--mount "type=bind,src=$TREE,dst=/mnt,options=rbind:ro" -- \
+		sh -c 'touch /x /mnt/x; test -e /mnt/configure.ac && grep -c " / / ro,.* shared:" /proc/self/mountinfo'
+	assert_status 0
+	assert_contains "$output" "touch: /x: Read-only file system"
+	assert_contains "$output" "touch: /mnt/x: Read-only file system"
+	assert_equal "${lines[-1]}" 1
+}
+
+@test "task checkpoint" {
+	command -v criu >/dev/null || skip "criu is not installed"
+	start_task
+	run ctr tasks checkpoint --image-path "$T/image" "$ID"
+	stop_task
+	assert_status 0
+}

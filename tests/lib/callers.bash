@@ -1,0 +1,113 @@
+# Helpers for the tests with real callers: containerd, podman, conmon. Nothing of the machine's own
+# installation is used: the configuration, stores, sockets and state are below $T, and what is fixed
+# in the callers to /run lies in a private mount namespace with an empty /run. The daemon lives as
+# long as the bats file.
+
+CALLERS_IMAGE=docker.io/library/brig-test:latest
+
+# The image of the tests as a tar file, made once.
+image_tar() {
+	local rootfs file new
+	rootfs=$(busybox_rootfs)
+	file=$rootfs.tar
+	if [ ! -e "$file" ]; then
+		new=$(mktemp "$BRIG_TEST_CACHE/.new.XXXXXX")
+		"$TESTS_LIB/image" "$rootfs" "$new" "$CALLERS_IMAGE" || skip "no image could be made"
+		chmod 644 "$new"
+		mv "$new" "$file"
+	fi
+	echo "$file"
+}
+
+# on_pty COMMAND...: with a terminal of 40 rows and 100 columns; standard output and error are
+# $output, without carriage returns.
+on_pty() {
+	run script -qefc "stty rows 40 cols 100 -onlcr; exec ${*@Q}" "$T/typescript" </dev/null
+	output=${output//$'\r'/}
+}
+
+# --- containerd ----------------------------------------------------------------------------------
+
+# start_containerd [FILE]: with what FILE adds to its configuration; without, there is no CRI.
+start_containerd() {
+	local disabled='"io.containerd.grpc.v1.cri", '
+	[ $# = 0 ] || disabled=
+	cat >"$T/containerd.toml" - "$@" <<END
+version = 2
+root = "$T/containerd"
+state = "/run/containerd"
+disabled_plugins = [ $disabled"io.containerd.internal.v1.opt",
+	"io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs",
+	"io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs" ]
+[grpc]
+address = "/run/containerd/containerd.sock"
+[ttrpc]
+address = "/run/containerd/containerd.sock.ttrpc"
+END
+	unshare --mount --propagation private bash -c '
+		mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/containerd &&
+		exec containerd -c "$0/containerd.toml"' "$T" >"$T/containerd.log" 2>&1 3>&- &
+	CONTAINERD_PID=$!
+	NS=${T##*/}
+	NS=${NS//./-}
+	export CONTAINERD_PID NS
+	wait_for 30 containerd_is_up || fail "containerd does not answer:" "$(cat "$T/containerd.log")"
+}
+
+containerd_is_up() {
+	kill -0 "$CONTAINERD_PID" || return
+	grep -q 'successfully booted' "$T/containerd.log"
+}
+
+stop_containerd() {
+	[ -n "${CONTAINERD_PID:-}" ] || return 0
+	kill "$CONTAINERD_PID" 2>/dev/null || true
+	wait "$CONTAINERD_PID" 2>/dev/null || true
+}
+
+# What runs beside the daemon, in its mount namespace: a command prefix for other programs too. No
+# call of a client may hang longer than a test.
+set_beside() {
+	BESIDE=(timeout --foreground -k 1 60 nsenter "--mount=/proc/$CONTAINERD_PID/ns/mnt" "--wdns=$T"
+		env CONTAINERD_ADDRESS=/run/containerd/containerd.sock "CONTAINERD_NAMESPACE=$NS")
+}
+
+beside_containerd() {
+	[ -n "${BESIDE:-}" ] || set_beside
+	"${BESIDE[@]}" "$@"
+}
+
+ctr() { beside_containerd ctr "$@"; }
+
+# ctr_run ID [OPTION...] -- COMMAND...: from the image of the tests, by brig.
+ctr_run() {
+	local id=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	ctr run --runc-binary "$BRIG" "${options[@]}" "$CALLERS_IMAGE" "$id" "$@"
+}
+
+# What brig itself still knows in the daemon's namespace, and its cgroups.
+containerd_leftovers() {
+	ctr containers ls -q
+	beside_containerd sh -c 'ls /run/containerd/runc/*/ 2>/dev/null'
+	find /sys/fs/cgroup -mindepth 2 -path "*/$NS/*" -type d
+}
+
+assert_containerd_is_empty() {
+	local left
+	left=$(containerd_leftovers)
+	[ -z "$left" ] || fail "left in containerd, the state root or cgroups:" "$left"
+}
+
+# The cgroup above those of the containers is made by brig, and nobody's to delete.
+remove_parent_cgroups() {
+	local dir
+	for dir in /sys/fs/cgroup/"$1" /sys/fs/cgroup/*/"$1"; do
+		[ ! -d "$dir" ] || rmdir "$dir"
+	done
+}
