@@ -57,7 +57,7 @@ static struct oci_features *describe(struct arena *a)
 	l->selinux->enabled = yes;
 	l->intel_rdt->enabled = no;
 	l->mount_extensions->idmap->enabled = yes;
-	l->net_devices->enabled = no;
+	l->net_devices->enabled = yes;
 	return f;
 }
 

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "nsenter/idmap.h"
+#include "nsenter/netdev.h"
 #include "nsenter/ns.h"
 #include "runtime/console.h"
 #include "runtime/hooks.h"
@@ -406,4 +407,20 @@ int row_attach_cgroup(void *ctx, struct err *e)
 	struct rt_launch *l = ctx;
 
 	return cg_attach(l->cgroup, l->channel.child.pid, e);
+}
+
+bool row_has_net_devices(const void *ctx)
+{
+	return PLAN(ctx)->spec->linux_->net_devices.n > 0;
+}
+
+int row_move_net_devices(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct oci_net_device_list *from = &l->plan->spec->linux_->net_devices;
+	struct ns_netdev *v = arena_array(l->arena, from->n, sizeof(*v));
+
+	for (size_t i = 0; i < from->n; i++)
+		v[i] = (struct ns_netdev){from->v[i].host_name, from->v[i].name};
+	return ns_move_netdevs(l->channel.child.pidfd, v, from->n, e);
 }

@@ -34,6 +34,7 @@ static const struct step rows[] = {
 	{"make the first process", STEP_SPAWN, NULL, row_spawn_init, NULL},
 	{"map the ids", STEP_PARENT, row_new_userns, row_write_maps, NULL},
 	{"enter the cgroup", STEP_PARENT, row_cgroup_by_pid, row_attach_cgroup, NULL},
+	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, NULL},
 
 	{"open the mount sources", STEP_INIT, row_sources_by_init, row_open_sources, NULL},
 	{"become root in the user namespace", STEP_INIT, row_zero_is_mapped, row_become_root, NULL},

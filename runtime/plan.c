@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/sys.h"
-#include "base/sys.h"
 #include "runtime/listener.h"
 #include "runtime/sysctl.h"
 
@@ -184,6 +183,15 @@ static int plan_ids(struct arena *a, struct plan *p, const struct rt_host *h, st
 	return 0;
 }
 
+static int check_net_devices(const struct plan *p, const struct rt_host *h, struct err *e)
+{
+	const struct oci_net_device_list *l = &p->spec->linux_->net_devices;
+
+	if (l->n && !h->privileged)
+		return err_set(e, EPERM, "linux.netDevices: only root can move the host's devices");
+	return 0;
+}
+
 /* ---- process ---- */
 
 static bool has_home(const struct strv *env)
@@ -312,8 +320,6 @@ static void plan_wall(struct arena *a, struct plan *p)
 /* What cannot be done is refused, never passed over. */
 static int check_supported(const struct oci_linux *l, const struct plan_options *o, struct err *e)
 {
-	if (l->net_devices.n)
-		return err_set(e, ENOTSUP, "linux.netDevices: is not supported by this version of brig");
 	if (l->intel_rdt)
 		return err_set(e, ENOTSUP, "linux.intelRdt: is not supported by this version of brig");
 	if (!listener_wanted(l->seccomp))
@@ -352,6 +358,8 @@ int plan_build(struct arena *a, const struct plan_input *in, struct plan **ret, 
 	r = plan_namespaces(a, p, e);
 	if (r == 0)
 		r = plan_ids(a, p, h, e);
+	if (r == 0)
+		r = check_net_devices(p, h, e);
 	if (r == 0)
 		r = plan_uts(p, e);
 	if (r == 0)

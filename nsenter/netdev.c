@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two sockets, one in each namespace; the caller's thread is in the other one for as long as it
+ * takes to make the second.
+ *
+ * An interface moves under a name of our own, for it is found by that in the target whatever number
+ * it has there, and gets its final one then; should that fail (the kernel is asked, not we: only it
+ * knows the numbers of a template), it moves back. A move sets it down and takes its addresses
+ * away, so these are read before and added again.
+ */
+#include "nsenter/netdev.h"
+
+#include <errno.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "nsenter/ns.h"
+#include "nsenter/rtnl.h"
+
+enum { ADDRESSES_MAX = 64, ADDRESS_BYTES = 16, NOT_HERE = 0 };
+
+struct address {
+	struct ifaddrmsg m;
+	uint32_t flags, priority;
+	unsigned char local[ADDRESS_BYTES], address[ADDRESS_BYTES], broadcast[ADDRESS_BYTES];
+	bool has_local, has_address, has_broadcast, has_priority;
+};
+
+struct addresses {
+	unsigned index; /* of the interface */
+	size_t n;
+	struct address v[ADDRESSES_MAX];
+};
+
+struct move {
+	int here, there;  /* sockets */
+	int home, target; /* namespaces */
+};
+
+#define MOVE_NONE {-1, -1, -1, -1}
+
+/* ---- links ---- */
+
+static int take_index(const struct nlmsghdr *m, void *arg)
+{
+	const struct ifinfomsg *i = NLMSG_DATA(m);
+
+	if (m->nlmsg_type == RTM_NEWLINK)
+		*(int *)arg = i->ifi_index;
+	return 0;
+}
+
+/* The number of an interface, NOT_HERE, or -errno. */
+static int find_link(int fd, const char *name)
+{
+	struct ifinfomsg i = {.ifi_family = AF_UNSPEC};
+	struct rtnl_request q;
+	int index = NOT_HERE, r;
+
+	rtnl_begin(&q, RTM_GETLINK, 0, &i, sizeof(i));
+	rtnl_add(&q, IFLA_IFNAME, name, strlen(name) + 1);
+	r = rtnl_call(fd, &q, take_index, &index);
+	return r == -ENODEV ? NOT_HERE : r < 0 ? r : index;
+}
+
+/* netns < 0: stays. */
+static int change_link(int fd, int index, int netns, const char *name)
+{
+	struct ifinfomsg i = {.ifi_family = AF_UNSPEC, .ifi_index = index};
+	struct rtnl_request q;
+
+	rtnl_begin(&q, RTM_NEWLINK, 0, &i, sizeof(i));
+	if (netns >= 0)
+		rtnl_add(&q, IFLA_NET_NS_FD, &netns, sizeof(netns));
+	rtnl_add(&q, IFLA_IFNAME, name, strlen(name) + 1);
+	return rtnl_call(fd, &q, NULL, NULL);
+}
+
+static int set_up(int fd, int index)
+{
+	struct ifinfomsg i = {.ifi_family = AF_UNSPEC, .ifi_index = index, .ifi_flags = IFF_UP,
+			      .ifi_change = IFF_UP};
+	struct rtnl_request q;
+
+	rtnl_begin(&q, RTM_NEWLINK, 0, &i, sizeof(i));
+	return rtnl_call(fd, &q, NULL, NULL);
+}
+
+/* ---- addresses ---- */
+
+static bool take_bytes(const struct nlmsghdr *m, uint16_t attr, void *to, size_t n)
+{
+	const struct rtattr *a = rtnl_find(m, sizeof(struct ifaddrmsg), attr, n);
+
+	if (a)
+		memcpy(to, RTA_DATA(a), n);
+	return a != NULL;
+}
+
+static size_t address_size(const struct ifaddrmsg *m)
+{
+	return m->ifa_family == AF_INET ? 4 : m->ifa_family == AF_INET6 ? 16 : 0;
+}
+
+static int take_address(const struct nlmsghdr *m, void *arg)
+{
+	struct addresses *l = arg;
+	struct address a = {.m = *(const struct ifaddrmsg *)NLMSG_DATA(m)};
+	size_t n = address_size(&a.m);
+
+	if (m->nlmsg_type != RTM_NEWADDR || a.m.ifa_index != l->index || !n)
+		return 0;
+	a.flags = a.m.ifa_flags;
+	take_bytes(m, IFA_FLAGS, &a.flags, sizeof(a.flags));
+	if (!(a.flags & IFA_F_PERMANENT) || a.m.ifa_scope != RT_SCOPE_UNIVERSE)
+		return 0;
+	if (l->n == ADDRESSES_MAX)
+		return -E2BIG;
+	a.has_local = take_bytes(m, IFA_LOCAL, a.local, n);
+	a.has_address = take_bytes(m, IFA_ADDRESS, a.address, n);
+	a.has_broadcast = take_bytes(m, IFA_BROADCAST, a.broadcast, n);
+	a.has_priority = take_bytes(m, IFA_RT_PRIORITY, &a.priority, sizeof(a.priority));
+	l->v[l->n++] = a;
+	return 0;
+}
+
+static int read_addresses(int fd, struct addresses *ret)
+{
+	struct ifaddrmsg m = {.ifa_family = AF_UNSPEC};
+	struct rtnl_request q;
+
+	rtnl_begin(&q, RTM_GETADDR, NLM_F_DUMP, &m, sizeof(m));
+	return rtnl_call(fd, &q, take_address, ret);
+}
+
+static int add_address(int fd, int index, const struct address *a)
+{
+	const uint32_t wishes = IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR |
+				IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN;
+	uint32_t flags = a->flags & wishes;
+	size_t n = address_size(&a->m);
+	struct ifaddrmsg m = a->m;
+	struct rtnl_request q;
+
+	m.ifa_index = (unsigned)index;
+	m.ifa_flags = (unsigned char)flags;
+	rtnl_begin(&q, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, &m, sizeof(m));
+	rtnl_add(&q, IFA_FLAGS, &flags, sizeof(flags));
+	if (a->has_local)
+		rtnl_add(&q, IFA_LOCAL, a->local, n);
+	if (a->has_address)
+		rtnl_add(&q, IFA_ADDRESS, a->address, n);
+	if (a->has_broadcast)
+		rtnl_add(&q, IFA_BROADCAST, a->broadcast, n);
+	if (a->has_priority)
+		rtnl_add(&q, IFA_RT_PRIORITY, &a->priority, sizeof(a->priority));
+	return rtnl_call(fd, &q, NULL, NULL);
+}
+
+/* ---- the move ---- */
+
+static int fail(struct err *e, const struct ns_netdev *d, int r, const char *what)
+{
+	return err_set(e, -r, "network device %s: %s: %s", d->host_name, what, err_name(-r));
+}
+
+static const char *final_name(const struct ns_netdev *d)
+{
+	return d->name && *d->name ? d->name : d->host_name;
+}
+
+static int open_there(struct move *m, int pidfd, struct err *e)
+{
+	int r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &m->home, e);
+
+	if (r < 0)
+		return r;
+	if (setns(pidfd, CLONE_NEWNET) < 0)
+		return err_sys(e, "enter the container's network namespace");
+	m->there = rtnl_open();
+	r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &m->target, e);
+	if (setns(m->home, CLONE_NEWNET) < 0)
+		abort(); /* nothing may go on in the wrong namespace */
+	if (r == 0 && m->there < 0)
+		r = err_set(e, -m->there, "make a netlink socket: %s", err_name(-m->there));
+	return r;
+}
+
+static void close_move(struct move *m)
+{
+	cleanup_close(&m->here);
+	cleanup_close(&m->there);
+	cleanup_close(&m->home);
+	cleanup_close(&m->target);
+}
+
+static int check(const struct move *m, const struct ns_netdev *d, struct err *e)
+{
+	const char *name = final_name(d);
+	int r = find_link(m->here, d->host_name);
+
+	if (r == NOT_HERE)
+		return err_set(e, ENODEV, "network device %s: does not exist", d->host_name);
+	if (r > 0 && !strchr(name, '%')) {
+		r = find_link(m->there, name);
+		if (r > 0)
+			return err_set(e, EEXIST, "network device %s: the container has a %s already",
+				       d->host_name, name);
+	}
+	return r < 0 ? fail(e, d, r, "look it up") : 0;
+}
+
+static int arrive(const struct move *m, const struct ns_netdev *d, const char *temporary,
+		  const struct addresses *l, struct err *e)
+{
+	int index = find_link(m->there, temporary), r;
+
+	if (index <= 0)
+		return fail(e, d, index < 0 ? index : -ENODEV, "find it in the container");
+	r = change_link(m->there, index, -1, final_name(d));
+	if (r < 0) {
+		change_link(m->there, index, m->home, d->host_name);
+		return fail(e, d, r, "rename it in the container");
+	}
+	r = set_up(m->there, index);
+	if (r < 0)
+		return fail(e, d, r, "set it up");
+	for (size_t i = 0; i < l->n; i++) {
+		r = add_address(m->there, index, &l->v[i]);
+		if (r < 0)
+			return fail(e, d, r, "give it its address again");
+	}
+	return 0;
+}
+
+static int move_one(const struct move *m, const struct ns_netdev *d, struct err *e)
+{
+	struct addresses l = {.n = 0};
+	char temporary[IFNAMSIZ];
+	int index = find_link(m->here, d->host_name), r;
+
+	if (index <= 0)
+		return fail(e, d, index < 0 ? index : -ENODEV, "look it up");
+	l.index = (unsigned)index;
+	r = read_addresses(m->here, &l);
+	if (r < 0)
+		return fail(e, d, r, "read its addresses");
+	snprintf(temporary, sizeof(temporary), "brig%x", (unsigned)index);
+	r = change_link(m->here, index, m->target, temporary);
+	if (r < 0)
+		return fail(e, d, r, "move it into the container");
+	return arrive(m, d, temporary, &l, e);
+}
+
+int ns_move_netdevs(int pidfd, const struct ns_netdev *v, size_t n, struct err *e)
+{
+	struct move m = MOVE_NONE;
+	int r;
+
+	m.here = rtnl_open();
+	r = m.here < 0 ? err_set(e, -m.here, "make a netlink socket: %s", err_name(-m.here))
+		       : open_there(&m, pidfd, e);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = check(&m, &v[i], e);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = move_one(&m, &v[i], e);
+	close_move(&m);
+	return r;
+}
