@@ -55,7 +55,9 @@ static struct oci_features *describe(struct arena *a)
 	l->seccomp->supported_flags = supported_flags(a);
 	l->apparmor->enabled = yes;
 	l->selinux->enabled = yes;
-	l->intel_rdt->enabled = no;
+	l->intel_rdt->enabled = yes;
+	l->intel_rdt->schemata = yes;
+	l->intel_rdt->monitoring = yes;
 	l->mount_extensions->idmap->enabled = yes;
 	l->net_devices->enabled = yes;
 	return f;

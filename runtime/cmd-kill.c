@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "base/sys.h"
+#include "cgroups/resctrl.h"
 #include "nsenter/signals.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
@@ -111,6 +112,8 @@ static int delete_container(struct arena *a, const struct rt_globals *g, const c
 	r = rt_container_kill_all(&c, e);
 	if (r == 0 && c.cgroup)
 		r = cg_destroy(c.cgroup, e);
+	if (r == 0)
+		r = resctrl_remove(c.doc->intel_rdt_dir, e);
 	if (r < 0)
 		return r;
 	rt_state_remove(&c.state);

@@ -23,6 +23,7 @@
 #include "base/procfs.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "cgroups/resctrl.h"
 #include "nsenter/ns.h"
 #include "nsenter/signals.h"
 #include "runtime/console.h"
@@ -164,6 +165,12 @@ static int set_labels(void *ctx, struct err *e)
 
 static const struct step_table table;
 
+/* NULL: the container has none of its own. */
+static struct cg *cgroup_of(const struct rt_exec *x)
+{
+	return x->cgroup ? x->cgroup : x->container->cgroup;
+}
+
 static void init_main(void *arg)
 {
 	struct rt_exec *x = arg;
@@ -173,7 +180,9 @@ static void init_main(void *arg)
 
 static int spawn_once(struct rt_exec *x, struct ns_spawn *s, struct err *e)
 {
-	s->cgroup_fd = cg_fd(x->cgroup ? x->cgroup : x->container->cgroup);
+	const struct cg *cg = cgroup_of(x);
+
+	s->cgroup_fd = cg ? cg_fd(cg) : -1;
 	return ns_spawn(s, &x->channel.child, e);
 }
 
@@ -225,8 +234,7 @@ static int spawn(void *ctx, struct err *e)
 
 static bool cgroup_by_pid(const void *ctx)
 {
-	const struct rt_exec *x = ctx;
-	const struct cg *cg = x->cgroup ? x->cgroup : x->container->cgroup;
+	const struct cg *cg = cgroup_of(ctx);
 
 	return cg && cg_fd(cg) < 0;
 }
@@ -235,7 +243,24 @@ static int attach_cgroup(void *ctx, struct err *e)
 {
 	struct rt_exec *x = ctx;
 
-	return cg_attach(x->cgroup ? x->cgroup : x->container->cgroup, x->channel.child.pid, e);
+	return cg_attach(cgroup_of(x), x->channel.child.pid, e);
+}
+
+static bool has_resctrl(const void *ctx)
+{
+	return ((const struct rt_exec *)ctx)->spec->linux_->intel_rdt != NULL;
+}
+
+static int enter_resctrl(void *ctx, struct err *e)
+{
+	struct rt_exec *x = ctx;
+	const char *root = resctrl_mount(x->arena, x->container->procfs, e);
+	struct resctrl group;
+
+	if (!root)
+		return -e->code;
+	resctrl_plan(x->arena, root, x->spec->linux_->intel_rdt, x->container->state.id, &group);
+	return resctrl_attach(&group, x->channel.child.pid, e);
 }
 
 static bool limits_by_parent(const void *ctx)
@@ -431,6 +456,7 @@ static const struct step rows[] = {
 	{"join the container", STEP_SPAWN, NULL, spawn, NULL},
 	{"restore the OOM score", STEP_PARENT, has_oom_score, restore_oom_score, NULL},
 	{"enter the cgroup", STEP_PARENT, cgroup_by_pid, attach_cgroup, NULL},
+	{"enter the resctrl group", STEP_PARENT, has_resctrl, enter_resctrl, NULL},
 	{"set the limits", STEP_PARENT, limits_by_parent, set_limits, NULL},
 
 	{"become root in the user namespace", STEP_INIT, becomes_root, become_root, NULL},

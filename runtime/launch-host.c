@@ -54,6 +54,7 @@ struct spec_state *rt_launch_describe(struct rt_launch *l)
 		.owner_pid = {true, getpid()},
 		.systemd = p->options.systemd_cgroup,
 		.rootless = !l->host->privileged,
+		.intel_rdt_dir = (char *)l->resctrl.ours,
 	};
 	return doc;
 }
@@ -144,6 +145,52 @@ void row_undo_make_cgroup(void *ctx)
 		log_warning("remove the cgroup: %s", e.msg);
 	cg_close(l->cgroup);
 	l->cgroup = NULL;
+}
+
+bool row_has_resctrl(const void *ctx)
+{
+	return PLAN(ctx)->spec->linux_->intel_rdt != NULL;
+}
+
+int row_find_resctrl(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const char *root = resctrl_mount(l->arena, l->host->procfs, e);
+
+	if (!root)
+		return -e->code;
+	resctrl_plan(l->arena, root, l->plan->spec->linux_->intel_rdt, l->plan->options.id, &l->resctrl);
+	return 0;
+}
+
+int row_make_resctrl(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct oci_intel_rdt *r = l->plan->spec->linux_->intel_rdt;
+	struct err ignored = {0};
+	int is_new = resctrl_make(&l->resctrl, r, e), code;
+
+	if (is_new < 0)
+		return is_new;
+	code = resctrl_set(&l->resctrl, r, is_new, e);
+	if (code < 0)
+		resctrl_remove(l->resctrl.ours, &ignored);
+	return code;
+}
+
+void row_undo_make_resctrl(void *ctx)
+{
+	struct err e = {0};
+
+	if (resctrl_remove(LAUNCH(ctx)->resctrl.ours, &e) < 0)
+		log_warning("%s", e.msg);
+}
+
+int row_enter_resctrl(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return resctrl_attach(&l->resctrl, l->channel.child.pid, e);
 }
 
 bool row_sources_by_parent(const void *ctx)

@@ -23,9 +23,11 @@
 static const struct step rows[] = {
 	{"reserve the id", STEP_PARENT, NULL, row_reserve_id, row_undo_reserve_id},
 	{"compile the seccomp filter", STEP_PARENT, row_own_filter, row_compile_filter, NULL},
+	{"find the resctrl group", STEP_PARENT, row_has_resctrl, row_find_resctrl, NULL},
 	{"record the container", STEP_PARENT, NULL, row_record_intent, NULL},
 	{"make the cgroup", STEP_PARENT, NULL, row_make_cgroup, row_undo_make_cgroup},
 	{"record the cgroup", STEP_PARENT, row_has_explicit_cgroup, row_record_intent, NULL},
+	{"make the resctrl group", STEP_PARENT, row_has_resctrl, row_make_resctrl, row_undo_make_resctrl},
 	{"open the mount sources", STEP_PARENT, row_sources_by_parent, row_open_sources, row_undo_open_sources},
 	{"prepare the init", STEP_PARENT, row_has_tiny_init, row_prepare_tiny_init, row_undo_tiny_init},
 	{"connect the console", STEP_PARENT, row_has_terminal, row_connect_console, row_undo_connect_console},
@@ -34,6 +36,7 @@ static const struct step rows[] = {
 	{"make the first process", STEP_SPAWN, NULL, row_spawn_init, NULL},
 	{"map the ids", STEP_PARENT, row_new_userns, row_write_maps, NULL},
 	{"enter the cgroup", STEP_PARENT, row_cgroup_by_pid, row_attach_cgroup, NULL},
+	{"enter the resctrl group", STEP_PARENT, row_has_resctrl, row_enter_resctrl, NULL},
 	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, NULL},
 
 	{"open the mount sources", STEP_INIT, row_sources_by_init, row_open_sources, NULL},
@@ -169,6 +172,8 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 {
 	int r = l->cgroup ? cg_destroy(l->cgroup, e) : 0;
 
+	if (r == 0)
+		r = resctrl_remove(l->resctrl.ours, e);
 	cg_close(l->cgroup);
 	l->cgroup = NULL;
 	cleanup_close(&l->pidfd);

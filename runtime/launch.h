@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cgroups/resctrl.h"
 #include "nsenter/steps.h"
 #include "runtime/listener.h"
 #include "runtime/plan.h"
@@ -37,6 +38,7 @@ struct rt_launch {
 	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
 	int console_peer;        /* INIT only */
 	struct rt_listener listener;
+	struct resctrl resctrl;
 	int start_fd;            /* create: the fifo `start` */
 	int status_write;
 	pid_t payload;           /* tiny_init: in INIT's pid namespace */

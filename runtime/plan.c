@@ -320,8 +320,6 @@ static void plan_wall(struct arena *a, struct plan *p)
 /* What cannot be done is refused, never passed over. */
 static int check_supported(const struct oci_linux *l, const struct plan_options *o, struct err *e)
 {
-	if (l->intel_rdt)
-		return err_set(e, ENOTSUP, "linux.intelRdt: is not supported by this version of brig");
 	if (!listener_wanted(l->seccomp))
 		return 0;
 	if (o->tiny_init)
