@@ -1,0 +1,46 @@
+# Helpers for tests of commands on a running container: a container `$id` that sleeps in the
+# background, of the bundle $T/bundle.
+
+# start_container [FILTER]: FILTER changes its config.json first.
+start_container() {
+	id=$(new_id)
+	[ -d "$T/bundle" ] || make_bundle "$T/bundle" sleep 1000
+	[ -z "${1:-}" ] || edit_config "$T/bundle" "$1"
+	"$BRIG" --root "$BRIG_ROOT" run -d --pid-file "$T/init" -b "$T/bundle" "$id" \
+		</dev/null >"$T/run.log" 2>&1 3>&- || fail "run -d failed:" "$(<"$T/run.log")"
+}
+
+# For the teardown of files that load this.
+end_containers() {
+	local dir
+	for dir in "$BRIG_ROOT"/*; do
+		[ ! -d "$dir" ] || "$BRIG" --root "$BRIG_ROOT" delete -f "${dir##*/}"
+	done
+}
+
+inside() {
+	run_brig exec "$id" "$@"
+}
+
+# The cgroup of a process on v2, or on the pids hierarchy of v1.
+cgroup_of() {
+	sed -n -e 's/^[0-9]*:pids://p' -e 's/^0:://p' "/proc/$1/cgroup" | head -n 1
+}
+
+# cgroup_file PID FILE-V2 CONTROLLER FILE-V1: the value for the cgroup of the process.
+cgroup_file() {
+	local path
+	if cgroup2_only; then
+		path=/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$1/cgroup")/$2
+	else
+		path=/sys/fs/cgroup/$3$(sed -nE "s/^[0-9]+:([a-z,]*,)?$3(,[a-z,]*)?://p" "/proc/$1/cgroup")/$4
+	fi
+	cat "$path"
+}
+
+# run_detached ARG...: run_brig for what leaves a process behind, which would keep its pipes open.
+run_detached() {
+	status=0
+	"$BRIG" --root "$BRIG_ROOT" "$@" </dev/null >"$T/detached.out" 2>"$T/detached.err" 3>&- || status=$?
+	output=$(<"$T/detached.out") stderr=$(<"$T/detached.err")
+}
