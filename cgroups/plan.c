@@ -322,6 +322,18 @@ static int plan_unit(struct cg_builder *b, const char *wish)
 	return 0;
 }
 
+/* One warning for each limit: settings of one origin stand together. */
+static void warn_of_each(struct cg_builder *b, const char *why)
+{
+	const struct cg_setting_list *l = &b->p->settings;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (i == 0 || !str_eq(l->v[i].origin, l->v[i - 1].origin))
+			cg_warn(b, "%s is not enforced: %s", l->v[i].origin, why);
+	if (b->p->filter_devices)
+		cg_warn(b, "the device filter is not enforced: %s", why);
+}
+
 static int cannot(struct cg_builder *b)
 {
 	const struct cg_host *h = b->rq->host;
@@ -331,7 +343,7 @@ static int cannot(struct cg_builder *b)
 					       : "linux.cgroupsPath";
 
 	if (b->rq->best_effort) {
-		cg_warn(b, "%s is not enforced: %s", what, h->why_none);
+		warn_of_each(b, h->why_none ? h->why_none : "there is no cgroup");
 		return 0;
 	}
 	return err_set(b->e, EACCES,

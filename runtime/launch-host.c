@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "nsenter/idmap.h"
-#include "nsenter/netdev.h"
 #include "nsenter/ns.h"
 #include "runtime/console.h"
 #include "runtime/hooks.h"
@@ -147,52 +146,6 @@ void row_undo_make_cgroup(void *ctx)
 	l->cgroup = NULL;
 }
 
-bool row_has_resctrl(const void *ctx)
-{
-	return PLAN(ctx)->spec->linux_->intel_rdt != NULL;
-}
-
-int row_find_resctrl(void *ctx, struct err *e)
-{
-	struct rt_launch *l = ctx;
-	const char *root = resctrl_mount(l->arena, l->host->procfs, e);
-
-	if (!root)
-		return -e->code;
-	resctrl_plan(l->arena, root, l->plan->spec->linux_->intel_rdt, l->plan->options.id, &l->resctrl);
-	return 0;
-}
-
-int row_make_resctrl(void *ctx, struct err *e)
-{
-	struct rt_launch *l = ctx;
-	const struct oci_intel_rdt *r = l->plan->spec->linux_->intel_rdt;
-	struct err ignored = {0};
-	int is_new = resctrl_make(&l->resctrl, r, e), code;
-
-	if (is_new < 0)
-		return is_new;
-	code = resctrl_set(&l->resctrl, r, is_new, e);
-	if (code < 0)
-		resctrl_remove(l->resctrl.ours, &ignored);
-	return code;
-}
-
-void row_undo_make_resctrl(void *ctx)
-{
-	struct err e = {0};
-
-	if (resctrl_remove(LAUNCH(ctx)->resctrl.ours, &e) < 0)
-		log_warning("%s", e.msg);
-}
-
-int row_enter_resctrl(void *ctx, struct err *e)
-{
-	struct rt_launch *l = ctx;
-
-	return resctrl_attach(&l->resctrl, l->channel.child.pid, e);
-}
-
 bool row_sources_by_parent(const void *ctx)
 {
 	return rootfs_sources_by_parent(PLAN(ctx)->rootfs);
@@ -264,39 +217,6 @@ void row_undo_connect_console(void *ctx)
 	cleanup_close(&LAUNCH(ctx)->console[1]);
 }
 
-bool row_has_listener(const void *ctx)
-{
-	return listener_wanted(PLAN(ctx)->spec->linux_->seccomp);
-}
-
-int row_connect_listener(void *ctx, struct err *e)
-{
-	return listener_connect(&LAUNCH(ctx)->listener, PLAN(ctx)->spec->linux_->seccomp, e);
-}
-
-void row_undo_connect_listener(void *ctx)
-{
-	listener_close(&LAUNCH(ctx)->listener);
-}
-
-bool row_listener_first(const void *ctx)
-{
-	return row_has_listener(ctx) && row_filter_first(ctx);
-}
-
-bool row_listener_last(const void *ctx)
-{
-	return row_has_listener(ctx) && !row_filter_first(ctx);
-}
-
-int row_send_listener(void *ctx, struct err *e)
-{
-	struct rt_launch *l = ctx;
-
-	return listener_send(&l->listener, l->plan->spec->linux_->seccomp, rt_launch_describe(l), "creating",
-			     l->channel.child.pid, e);
-}
-
 bool row_is_create(const void *ctx)
 {
 	return PLAN(ctx)->options.create;
@@ -359,19 +279,43 @@ static int open_joins(const struct plan *p, struct ns_join *joins, struct err *e
 	return 0;
 }
 
+struct fd_list { int *v; size_t n; };
+
+static void add_fd(struct fd_list *l, int fd)
+{
+	if (fd > STDERR_FILENO)
+		l->v[l->n++] = fd;
+}
+
+/* The mount sources that the parent opened. */
+static void add_source_fds(struct fd_list *l, const struct rootfs_plan *r)
+{
+	add_fd(l, r->root_fd);
+	add_fd(l, r->null_fd);
+	for (size_t i = 0; i < r->n_mounts; i++)
+		add_fd(l, r->mounts[i].fd);
+	for (size_t i = 0; i < r->n_devices; i++)
+		add_fd(l, r->devices[i].fd);
+}
+
 /* What INIT still needs when it is made by a joining process, which closes all else. */
-static size_t kept_fds(const struct rt_launch *l, int *fds, size_t max)
+static struct fd_list kept_fds(const struct rt_launch *l)
 {
 	const int ours[] = {l->host->procfs, l->console[1], l->start_fd, l->init_exe, l->status_write,
 			    l->stdio[0], l->stdio[1], l->stdio[2], l->listener.pair[1]};
-	size_t n = 0;
+	const size_t n_ours = sizeof(ours) / sizeof(ours[0]);
+	const struct rootfs_plan *r = l->plan->rootfs;
+	unsigned preserved = l->plan->options.preserve_fds;
+	struct fd_list fds = {.n = 0};
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (ours[i] > STDERR_FILENO)
-			fds[n++] = ours[i];
-	for (unsigned i = 0; i < l->plan->options.preserve_fds && n < max; i++)
-		fds[n++] = (int)(3 + i);
-	return n;
+	fds.v = arena_array(l->arena, n_ours + preserved + r->n_mounts + r->n_devices + 2, sizeof(int));
+	for (size_t i = 0; i < n_ours; i++)
+		add_fd(&fds, ours[i]);
+	for (unsigned i = 0; i < preserved; i++)
+		add_fd(&fds, (int)(3 + i));
+	if (rootfs_sources_by_parent(r))
+		add_source_fds(&fds, r);
+	return fds;
 }
 
 int row_spawn_init(void *ctx, struct err *e)
@@ -390,11 +334,13 @@ int row_spawn_init(void *ctx, struct err *e)
 		.main = rt_launch_serve,
 		.arg = l,
 	};
-	int keep[64];
+	struct fd_list keep = {.n = 0};
 	int r;
 
-	s.keep_fds = keep;
-	s.n_keep_fds = kept_fds(l, keep, sizeof(keep) / sizeof(keep[0]));
+	if (p->n_joins)
+		keep = kept_fds(l);
+	s.keep_fds = keep.v;
+	s.n_keep_fds = keep.n;
 	memset(joins, -1, sizeof(joins));
 	r = open_joins(p, joins, e);
 	if (r == 0)
@@ -454,20 +400,4 @@ int row_attach_cgroup(void *ctx, struct err *e)
 	struct rt_launch *l = ctx;
 
 	return cg_attach(l->cgroup, l->channel.child.pid, e);
-}
-
-bool row_has_net_devices(const void *ctx)
-{
-	return PLAN(ctx)->spec->linux_->net_devices.n > 0;
-}
-
-int row_move_net_devices(void *ctx, struct err *e)
-{
-	struct rt_launch *l = ctx;
-	const struct oci_net_device_list *from = &l->plan->spec->linux_->net_devices;
-	struct ns_netdev *v = arena_array(l->arena, from->n, sizeof(*v));
-
-	for (size_t i = 0; i < from->n; i++)
-		v[i] = (struct ns_netdev){from->v[i].host_name, from->v[i].name};
-	return ns_move_netdevs(l->channel.child.pidfd, v, from->n, e);
 }
