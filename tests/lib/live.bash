@@ -24,7 +24,11 @@ inside() {
 
 # The cgroup of a process on v2, or on the pids hierarchy of v1.
 cgroup_of() {
-	sed -n -e 's/^[0-9]*:pids://p' -e 's/^0:://p' "/proc/$1/cgroup" | head -n 1
+	if cgroup2_only; then
+		sed -n 's/^0:://p' "/proc/$1/cgroup"
+	else
+		sed -n 's/^[0-9]*:pids://p' "/proc/$1/cgroup"
+	fi
 }
 
 # cgroup_file PID FILE-V2 CONTROLLER FILE-V1: the value for the cgroup of the process.
