@@ -44,7 +44,10 @@ address = "/run/containerd/containerd.sock"
 [ttrpc]
 address = "/run/containerd/containerd.sock.ttrpc"
 END
-	unshare --mount --propagation private bash -c '
+	# ctr forgets which runtime it was told when it makes a user namespace.
+	mkdir "$T/bin"
+	ln -s "$BRIG" "$T/bin/runc"
+	PATH=$T/bin:$PATH unshare --mount --propagation private bash -c '
 		mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/containerd &&
 		exec containerd -c "$0/containerd.toml"' "$T" >"$T/containerd.log" 2>&1 3>&- &
 	CONTAINERD_PID=$!
@@ -91,10 +94,62 @@ ctr_run() {
 	ctr run --runc-binary "$BRIG" "${options[@]}" "$CALLERS_IMAGE" "$id" "$@"
 }
 
-# What brig itself still knows in the daemon's namespace, and its cgroups.
+# --- A bats file with one containerd -------------------------------------------------------------
+
+containerd_setup_file() {
+	command -v containerd >/dev/null || return 0
+	brig_setup
+	export MARK CGROUPS_BEFORE
+	start_containerd "$@"
+	ctr images import "$(image_tar)" >/dev/null
+}
+
+containerd_teardown_file() {
+	local status=0
+	[ -n "${CONTAINERD_PID:-}" ] || return 0
+	stop_containerd
+	remove_parent_cgroups "$NS" || status=1
+	brig_teardown || status=1
+	return $status
+}
+
+containerd_setup() {
+	need_command containerd
+	need_command ctr
+	set_beside
+	ID=t$BATS_TEST_NUMBER
+}
+
+containerd_teardown() {
+	[ -n "${CONTAINERD_PID:-}" ] || return 0
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || tail -n 5 "$T/containerd.log"
+	assert_containerd_is_empty || { remove_all && false; }
+}
+
+remove_all() {
+	local id
+	for id in $(ctr containers ls -q); do
+		ctr tasks rm -f "$id"
+		ctr containers rm "$id"
+	done
+}
+
+task_is() { ctr tasks ls | grep -qE "^$1 .* $2"; }
+
+# A running container of this test.
+start_task() {
+	ctr_run "$ID" --detach "$@" -- sleep 1000
+}
+
+stop_task() {
+	ctr tasks rm -f "$ID" || true
+	ctr containers rm "$ID"
+}
+
+# What containerd and brig still know, and cgroups.
 containerd_leftovers() {
 	ctr containers ls -q
-	beside_containerd sh -c 'ls /run/containerd/runc/*/ 2>/dev/null'
+	ls -d "/proc/$CONTAINERD_PID/root/run/containerd/runc"/*/* 2>/dev/null
 	find /sys/fs/cgroup -mindepth 2 -path "*/$NS/*" -type d
 }
 
