@@ -23,8 +23,8 @@
 #include "base/procfs.h"
 #include "base/str.h"
 #include "base/sys.h"
-#include "base/sys.h"
 #include "cgroups/cgroup.h"
+#include "cgroups/resctrl.h"
 #include "json/writer.h"
 
 /* state.json holds the configuration, which may have JSON_MAX_BYTES */
@@ -49,26 +49,51 @@ static int make_dirs(const char *path, struct err *e)
 	return errno && access(path, F_OK) < 0 ? err_sys(e, "make the state directory %s", path) : 0;
 }
 
-/* A directory that is ours and closed to others; made when it is missing. */
-static int open_root(const char *path, struct err *e)
+/* In /tmp anybody can put a link to a directory of ours. */
+static bool is_foreign_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0;
+}
+
+/* A directory that is ours and closed to others; -ENOENT also when it is missing. */
+static int open_existing_root(const char *path, struct err *e)
 {
 	auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0 && errno == ENOENT) {
-		if (make_dirs(path, e) < 0)
-			return -e->code;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
 	if (fd < 0)
 		return err_sys(e, "open the state directory %s", path);
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "stat the state directory %s", path);
-	if (st.st_uid != geteuid())
+	if (st.st_uid != geteuid() || is_foreign_link(path))
 		return err_set(e, EPERM, "the state directory %s belongs to another user", path);
 	if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
 		return err_set(e, EPERM, "the state directory %s is writable for others: chmod 0700", path);
 	return take_fd(&fd);
+}
+
+static int open_root(const char *path, struct err *e)
+{
+	int fd = open_existing_root(path, e);
+
+	if (fd != -ENOENT)
+		return fd;
+	if (make_dirs(path, e) < 0)
+		return -e->code;
+	return open_existing_root(path, e);
+}
+
+/* A container's directory. In a root with the sticky bit others may have made some. */
+static int open_entry(int root, const char *name)
+{
+	auto_close int fd = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_uid != geteuid() || (st.st_mode & 022) ? -EPERM : take_fd(&fd);
 }
 
 static bool is_own_dir(const char *path)
@@ -100,24 +125,28 @@ int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
 	return 0;
 }
 
-static void remove_other_files(int dir)
+/* What io_replace_file leaves when it is killed; nothing else that we do not know is touched. */
+static void remove_temporary_files(int dir)
 {
 	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
 	for (struct dirent *de; d && (de = readdir(d));)
-		if (!str_eq(de->d_name, ".") && !str_eq(de->d_name, "..") && !str_eq(de->d_name, "owner"))
+		if (str_starts(de->d_name, "state.json."))
 			unlinkat(dir, de->d_name, 0);
 	if (d)
 		closedir(d);
 }
 
-/* `owner` goes last: until then a sweeper must be able to see the entry. */
+/* `owner` goes last: until then a sweeper can see the entry; an empty directory it removes, too. */
 static void remove_tree(int root, const char *name, int dir)
 {
 	unlinkat(dir, "state.json", 0);
+	unlinkat(dir, "start", 0);
 	if (unlinkat(dir, "owner", 0) == 0 && unlinkat(root, name, AT_REMOVEDIR) == 0)
 		return;
-	remove_other_files(dir);
+	unlinkat(dir, "notify/notify.sock", 0);
+	unlinkat(dir, "notify", AT_REMOVEDIR);
+	remove_temporary_files(dir);
 	unlinkat(root, name, AT_REMOVEDIR);
 }
 
@@ -237,28 +266,36 @@ int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct
 	if (!str_valid_id(id))
 		return err_set(e, EINVAL, "invalid container ID format: %s", id);
 	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		dir = openat(fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir < 0 && errno == ENOENT)
+	dir = fd >= 0 ? open_entry(fd, id) : -errno;
+	if (dir == -ENOENT)
 		return err_set(e, ENOENT, "container does not exist: %s", id);
 	if (dir < 0)
-		return err_sys(e, "open %s/%s", root, id);
+		return err_set(e, -dir, "open %s/%s: %s", root, id, err_name(-dir));
 	s.dir = take_fd(&dir);
 	s.root = take_fd(&fd);
 	*ret = s;
 	return 0;
 }
 
-int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
+static int load_file(const struct rt_state *s, const char *name, struct arena *a,
+		     struct spec_state **ret, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
-	int r = io_read_file(s->dir, "state.json", STATE_MAX, &b, e);
+	int r = io_read_file(s->dir, name, STATE_MAX, &b, e);
 
-	if (r == -ENOENT || (r == 0 && b.len == 0)) /* not published yet */
-		r = io_read_file(s->dir, "owner", STATE_MAX, &b, e);
+	return r < 0 ? r : spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
+}
+
+/* state.json is not there before it is published, and not whole in the middle of that. */
+int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
+{
+	struct err first = {0};
+	int r = load_file(s, "state.json", a, ret, &first);
+
+	if (r < 0 && load_file(s, "owner", a, ret, e) == 0)
+		return 0;
 	if (r < 0)
-		return err_wrap(e, "the state of container %s", s->id);
-	r = spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
+		*e = first;
 	return r < 0 ? err_wrap(e, "the state of container %s", s->id) : 0;
 }
 
@@ -286,51 +323,64 @@ static int destroy_cgroup(char *path, struct err *e)
 	return r == -ENOENT ? 0 : r < 0 ? r : cg_destroy(cg, e);
 }
 
-/* The lock is ours, so the owner is dead: ends what it left, unless that is a container which is
- * running and was not to end with its owner (`brig run`). */
-static void sweep_dead(int root, const char *name)
+/* The locks are ours, so the owner is dead: ends what it left, unless that was complete and not to
+ * end with its owner (`brig run` and `create`; those are ended by `brig delete`). */
+static void sweep_dead(int root, const char *name, int dir)
 {
-	struct rt_state s = {.dir = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-			     .lock = -1, .root = -1, .id = name};
+	struct rt_state s = {.dir = dir, .lock = -1, .root = -1, .id = name};
 	auto_arena struct arena *a = arena_new();
 	struct spec_state *doc = NULL;
+	struct stat st;
 	struct err e = {0};
 	int r = 0;
 
-	if (s.dir >= 0 && rt_state_load(&s, a, &doc, &e) < 0)
+	if (rt_state_load(&s, a, &doc, &e) < 0) {
+		if (fstatat(dir, "owner", &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_size > 0)
+			return; /* not written by us */
 		doc = NULL; /* killed before it was written: nothing was made yet */
-	if (doc && !doc->ephemeral && str_eq(doc->phase, "running")) {
-		rt_state_close(&s);
-		return;
 	}
+	if (doc && !doc->ephemeral && !str_eq(doc->phase, "creating"))
+		return;
 	for (size_t i = 0; r == 0 && doc && doc->cgroup && i < doc->cgroup->paths.n; i++)
 		r = destroy_cgroup(doc->cgroup->paths.v[i], &e);
+	if (r == 0 && doc)
+		r = resctrl_remove(doc->intel_rdt_dir, &e);
 	if (r < 0) /* kept: the next command tries again */
 		log_warning("sweep %s, left by a killed brig: %s", name, e.msg);
 	else
-		remove_tree(root, name, s.dir);
-	rt_state_close(&s);
+		remove_tree(root, name, dir);
 }
 
+/*
+ * The directory is locked against other commands (delete), `owner` against its owner. Whoever
+ * removes the entry has one of the locks, so if `owner` still has a name when we have both, then
+ * entry, record and cgroup belong together, and stay so until we are done: a new container of the
+ * same name begins with a new directory.
+ */
 static void sweep_entry(int root, const char *name)
 {
-	char path[300];
-	auto_close int lock = -1;
+	auto_close int dir = open_entry(root, name), lock = -1;
+	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/owner", name);
-	lock = openat(root, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (dir < 0)
+		return;
+	lock = openat(dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (lock < 0) {
-		if (str_starts(name, temp_prefix)) /* killed between mkdir and open; empty or busy */
+		/* killed between mkdir and open, or before the last rmdir; empty or busy */
+		if (str_starts(name, temp_prefix) || str_valid_id(name))
 			unlinkat(root, name, AT_REMOVEDIR);
 		return;
 	}
-	if (flock(lock, LOCK_EX | LOCK_NB) == 0)
-		sweep_dead(root, name);
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return;
+	if (fstat(lock, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 0)
+		sweep_dead(root, name, dir);
 }
 
 void rt_state_sweep(const char *root)
 {
-	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct err e = {0}; /* reported by rt_state_create */
+	int fd = open_existing_root(root, &e);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!d)
