@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -163,21 +164,35 @@ int payload_find(char **argv, char **envp, struct err *e)
 	return look_up(attempt_access, argv, envp, e);
 }
 
+static _Noreturn void run_payload(int (*fn)(void *ctx, struct err *e), void *ctx, struct err *e)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid(); /* of its own: "kill 0" must not reach the init */
+	fn(ctx, e);
+	_exit(1);
+}
+
 int payload_spawn(int (*fn)(void *ctx, struct err *e), void *ctx, pid_t *ret_pid, struct err *e)
 {
+	sigset_t all, old;
 	pid_t pid;
 
+	/* Kept across our exec: a signal that comes before the tiny init listens waits for it. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
 	e->code = 0;
 	pid = vfork();
+	if (pid == 0)
+		run_payload(fn, ctx, e);
 	if (pid < 0)
-		return err_sys(e, "vfork");
-	if (pid == 0) {
-		setsid(); /* of its own: "kill 0" must not reach the init */
-		fn(ctx, e);
-		_exit(1);
-	}
+		err_sys(e, "vfork");
 	if (e->code) {
-		waitpid(pid, NULL, 0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		sigprocmask(SIG_SETMASK, &old, NULL);
 		return -e->code;
 	}
 	*ret_pid = pid;

@@ -31,10 +31,16 @@ static _Noreturn void be_init(int fd, int status_fd, int pdeathsig, void (*paylo
 {
 	struct tinyinit t = {.fd = fd, .status_fd = status_fd, .uid = 65534, .gid = 65534,
 			     .pdeathsig = pdeathsig};
+	sigset_t all, none;
 	struct err e;
 
+	/* As the launch does: what comes before the tiny init listens must not be lost. */
+	sigfillset(&all);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	t.payload = fork();
 	if (t.payload == 0) {
+		sigprocmask(SIG_SETMASK, &none, NULL);
 		close(status_fd);
 		payload(talk);
 		_exit(0);
