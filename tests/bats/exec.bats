@@ -43,7 +43,7 @@ teardown() {
 }
 
 @test "exec: a time namespace with offsets is joined" {
-	unshare -T true 2>/dev/null || [ "$(id -u)" != 0 ] || skip "no time namespaces here"
+	[ -e /proc/self/ns/time ] || skip "the kernel has no time namespaces"
 	start_container '.linux.namespaces += [{"type": "time"}] |
 		.linux.timeOffsets = {"monotonic": {"secs": 1000000, "nanosecs": 0}}'
 	inside sh -c 'readlink /proc/self/ns/time; readlink /proc/1/ns/time; cat /proc/self/timens_offsets'

@@ -20,7 +20,7 @@ teardown() {
 }
 
 @test "ps: the table is that of ps, without other processes" {
-	need_command ps
+	ps -ef >/dev/null 2>&1 || skip "ps does not work here"
 	start_container
 	run_brig ps "$id"
 	assert_status 0
