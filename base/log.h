@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log: stderr as text, or --log FILE as text or one JSON object a line with the keys msg,
- * level and time (RFC 3339), in that form because go-runc, podman and conmon parse it.
+ * level and time (RFC 3339), in that form because go-runc, podman and conmon parse it. podman
+ * parses the whole file as one object, so of a JSON log's messages only errors are in the file
+ * (and everything with --debug). --log syslog:NAME and journald:NAME go to those daemons; without
+ * a NAME it is "brig".
  */
 #pragma once
 
@@ -12,7 +15,7 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
-/* path NULL: stderr only. The file is opened for appending, 0600. */
+/* path NULL: stderr only. A file is opened for appending, 0600. */
 int log_open(const char *path, enum log_format format, bool debug, struct err *e);
 bool log_enabled(enum log_level level);
 /* Errors and warnings also go to stderr when a file is open. */

@@ -2,6 +2,7 @@
 /* What config-linux.md says about `linux`, but for resources and seccomp. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/str.h"
 #include "spec/check.h"
@@ -66,7 +67,8 @@ static int check_device(const struct oci_device *d, size_t i, struct err *e)
 		return check_fail(
 			e, "linux.devices[%zu].path: \"%.64s\" is not the full path of a file", i,
 			d->path);
-	if (d->file_mode.v > 0777)
+	/* podman gives st_mode as it is, with the type in it. */
+	if ((d->file_mode.v & ~(unsigned)S_IFMT) > 0777)
 		return check_fail(e, "linux.devices[%zu].fileMode: %u is larger than 511 (0777)", i,
 				  d->file_mode.v);
 	r = check_device_numbers(d, i, e);
