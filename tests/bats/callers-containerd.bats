@@ -135,13 +135,13 @@ teardown() { containerd_teardown; }
 }
 
 @test "ctr run --read-only with a read-only bind mount and a shared root" {
-	run ctr_run "$ID" --rm --read-only --rootfs-propagation shared \
+	run --separate-stderr ctr_run "$ID" --rm --read-only --rootfs-propagation shared \
 		--mount "type=bind,src=$TREE,dst=/mnt,options=rbind:ro" -- \
 		sh -c 'touch /x /mnt/x; test -e /mnt/configure.ac && grep -c " / / ro,.* shared:" /proc/self/mountinfo'
 	assert_status 0
-	assert_contains "$output" "touch: /x: Read-only file system"
-	assert_contains "$output" "touch: /mnt/x: Read-only file system"
-	assert_equal "${lines[-1]}" 1
+	assert_contains "$stderr" "touch: /x: Read-only file system"
+	assert_contains "$stderr" "touch: /mnt/x: Read-only file system"
+	assert_equal "$output" 1
 }
 
 @test "task checkpoint" {
