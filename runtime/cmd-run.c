@@ -183,6 +183,7 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 		return r;
 	l->plan = p;
 	l->host = h;
+		.no_cgroup = l->globals->no_cgroup,
 	l->console_socket = o->console_socket;
 	return leave ? launch_and_leave(l, o, e) : launch_and_wait(l, o, e);
 }

@@ -195,6 +195,7 @@ static int make_plan(struct job *j, struct err *e)
 		.best_effort = o->best_effort.v,
 		.userns = choose_userns(j),
 		.systemd_cgroup = j->launch.globals->systemd_cgroup,
+		.no_cgroup = j->launch.globals->no_cgroup,
 	};
 	int r;
 

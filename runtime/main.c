@@ -94,17 +94,45 @@ static void fill_standard_streams(void)
 		close(fd);
 }
 
+/* The options that have words as values. */
+struct words {
+	const char *format, *manager, *rootless;
+};
+
+static int use_words(const struct words *w, struct rt_globals *g, struct err *e)
+{
+	static const char *const formats[] = {"text", "json", NULL};
+	static const char *const managers[] = {"cgroupfs", "systemd", "disabled", NULL};
+	static const char *const rootless[] = {"auto", "true", "false", NULL};
+	int manager = str_index(managers, w->manager);
+
+	if (str_index(formats, w->format) < 0)
+		return err_set(e, EINVAL, "--log-format: \"%s\" is neither text nor json", w->format);
+	if (manager < 0)
+		return err_set(e, EINVAL, "--cgroup-manager: \"%s\" is none of cgroupfs, systemd, disabled",
+			       w->manager);
+	if (str_index(rootless, w->rootless) < 0)
+		return err_set(e, EINVAL, "--rootless: \"%s\" is none of true, false, auto", w->rootless);
+	g->log_format = str_eq(w->format, "json") ? LOG_FORMAT_JSON : LOG_FORMAT_TEXT;
+	g->systemd_cgroup = g->systemd_cgroup || manager == 1;
+	g->no_cgroup = manager == 2;
+	return 0;
+}
+
 /* Fills *g; the index of the command's name, CLI_HELP, or -errno. */
 static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err *e)
 {
-	const char *format = "text";
+	struct words w = {"text", "cgroupfs", "auto"};
 	bool version = false;
 	const struct cli_option options[] = {
 		{"root", 0, CLI_STRING, &g->root, "DIR", "state directory (default /run/brig, or below XDG_RUNTIME_DIR)"},
-		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also write the log to FILE"},
-		{"log-format", 0, CLI_STRING, &format, "text|json", "format of the log file"},
+		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also log to FILE, syslog:[NAME] or journald:[NAME]"},
+		{"log-format", 0, CLI_STRING, &w.format, "text|json", "format of the log file"},
 		{"debug", 0, CLI_FLAG, &g->debug, NULL, "log every step"},
 		{"systemd-cgroup", 0, CLI_FLAG, &g->systemd_cgroup, NULL, "cgroupsPath is slice:prefix:name, made by systemd"},
+		{"cgroup-manager", 0, CLI_STRING, &w.manager, "NAME", "cgroupfs (the default), systemd, or disabled"},
+		/* What a caller says changes nothing: what the kernel lets us do is probed. */
+		{"rootless", 0, CLI_STRING, &w.rootless, "BOOL", NULL},
 		{"trace-steps", 0, CLI_FLAG, &g->trace_steps, NULL, "print the microseconds of each step on stderr"},
 		{"version", 'v', CLI_FLAG, &version, NULL, "print the version"},
 	};
@@ -124,10 +152,8 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 		printf("brig version %s\nspec: 1.3.0\n", BRIG_VERSION);
 		return CLI_HELP;
 	}
-	if (str_eq(format, "json"))
-		g->log_format = LOG_FORMAT_JSON;
-	else if (!str_eq(format, "text"))
-		return err_set(e, EINVAL, "--log-format: \"%s\" is neither text nor json", format);
+	if (use_words(&w, g, e) < 0)
+		return -e->code;
 	if (r >= argc)
 		return err_set(e, EINVAL, "which command? (see brig --help)");
 	return r;

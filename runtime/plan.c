@@ -299,6 +299,7 @@ static int plan_security(struct arena *a, struct plan *p, const struct rt_host *
 }
 
 /* A sandbox may write where something writable is mounted, and nowhere else. */
+		.disabled = p->options.no_cgroup,
 static void plan_wall(struct arena *a, struct plan *p)
 {
 	const struct rootfs_plan *r = p->rootfs;

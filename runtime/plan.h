@@ -32,7 +32,7 @@ struct plan_options {
 	bool best_effort;
 	bool no_pivot, no_new_keyring;
 	enum plan_userns userns;
-	bool systemd_cgroup;
+	bool systemd_cgroup, no_cgroup;
 	bool create;             /* INIT waits for `start` before the exec */
 	unsigned preserve_fds;
 };

@@ -20,7 +20,8 @@ struct rt_globals {
 	const char *log_path;   /* --log, NULL = stderr */
 	enum log_format log_format;
 	bool debug;
-	bool systemd_cgroup;    /* --systemd-cgroup */
+	bool systemd_cgroup;    /* --systemd-cgroup, --cgroup-manager=systemd */
+	bool no_cgroup;         /* --cgroup-manager=disabled */
 	bool trace_steps;       /* --trace-steps: microseconds per row on stderr */
 };
 
