@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/sys.h"
 #include "nsenter/signals.h"
+#include "runtime/activation.h"
 #include "runtime/bundle.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
@@ -22,7 +23,7 @@
 #include "runtime/self.h"
 
 struct run_options {
-	const char *bundle, *pid_file, *console_socket, *id;
+	const char *bundle, *pid_file, *console_socket, *pidfd_socket, *id;
 	unsigned preserve_fds;
 	bool no_pivot, no_new_keyring, detach, keep, no_subreaper;
 };
@@ -35,6 +36,7 @@ static int parse(int argc, char **argv, bool create, struct run_options *o, stru
 		{"bundle", 'b', CLI_STRING, &o->bundle, "DIR", "the bundle (default: the working directory)"},
 		{"pid-file", 0, CLI_STRING, &o->pid_file, "FILE", "write the pid of the first process to FILE"},
 		{"console-socket", 0, CLI_STRING, &o->console_socket, "SOCKET", "send the terminal's master there"},
+		{"pidfd-socket", 0, CLI_STRING, &o->pidfd_socket, "SOCKET", "send a pidfd of the first process there"},
 		{"preserve-fds", 0, CLI_UINT, &o->preserve_fds, "N", "pass N descriptors, from 3 on, to the container"},
 		{"no-pivot", 0, CLI_FLAG, &o->no_pivot, NULL, "move the root instead of pivot_root (initramfs)"},
 		{"no-new-keyring", 0, CLI_FLAG, &o->no_new_keyring, NULL, "keep the caller's session keyring"},
@@ -59,7 +61,7 @@ static int parse(int argc, char **argv, bool create, struct run_options *o, stru
 	o->id = argv[r];
 	if (!str_valid_id(o->id))
 		return err_set(e, EINVAL, "invalid container ID format: %s", o->id);
-	return rt_check_preserved(o->preserve_fds, e);
+	return activation_check_fds(o->preserve_fds, e);
 }
 
 /* No newline: go-runc and conmon parse the whole file as a number. */
@@ -71,6 +73,17 @@ static int write_pid_file(const char *path, pid_t pid, struct err *e)
 		return 0;
 	strbuf_printf(&b, "%ld", (long)pid);
 	return io_replace_file(AT_FDCWD, path, &b, 0644, e);
+}
+
+/* What the caller wants to know of the new process. */
+static int report(const struct rt_launch *l, const struct run_options *o, int pidfd_socket,
+		  struct err *e)
+{
+	int r = write_pid_file(o->pid_file, l->pid, e);
+
+	if (r == 0 && pidfd_socket >= 0)
+		r = console_send(pidfd_socket, l->pidfd, "pidfd", e);
+	return r;
 }
 
 static void kill_and_end(struct rt_launch *l)
@@ -98,7 +111,8 @@ static int wait_for_end(struct rt_launch *l, int sigfd, struct err *e)
 	return x.signal ? EXIT_SIGNAL_BASE + x.signal : x.status;
 }
 
-static int launch_and_wait(struct rt_launch *l, const struct run_options *o, struct err *e)
+static int launch_and_wait(struct rt_launch *l, const struct run_options *o, int pidfd_socket,
+			   struct err *e)
 {
 	auto_close int sigfd = ns_signals_open(NULL, e);
 	int code = 0, r;
@@ -108,7 +122,9 @@ static int launch_and_wait(struct rt_launch *l, const struct run_options *o, str
 	r = rt_launch(l, e);
 	if (r < 0)
 		return r;
-	r = write_pid_file(o->pid_file, l->pid, e);
+	r = report(l, o, pidfd_socket, e);
+	if (r == 0 && l->notify_fd >= 0)
+		r = notify_wait_in_child(l->notify_fd, l->pidfd, e);
 	if (r == 0)
 		r = code = wait_for_end(l, sigfd, e);
 	if (r < 0) {
@@ -123,13 +139,16 @@ static int launch_and_wait(struct rt_launch *l, const struct run_options *o, str
 	return r < 0 ? r : code;
 }
 
-static int launch_and_leave(struct rt_launch *l, const struct run_options *o, struct err *e)
+static int launch_and_leave(struct rt_launch *l, const struct run_options *o, int pidfd_socket,
+			    struct err *e)
 {
 	int r = rt_launch(l, e);
 
 	if (r < 0)
 		return r;
-	r = write_pid_file(o->pid_file, l->pid, e);
+	r = report(l, o, pidfd_socket, e);
+	if (r == 0 && l->notify_fd >= 0)
+		r = notify_wait(l->notify_fd, l->pidfd, l->pid, e);
 	if (r < 0) {
 		kill_and_end(l);
 		return r;
@@ -164,9 +183,11 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 		.no_pivot = o->no_pivot,
 		.no_new_keyring = o->no_new_keyring,
 		.systemd_cgroup = l->globals->systemd_cgroup,
+		.no_cgroup = l->globals->no_cgroup,
 		.create = create,
 	};
 	bool leave = create || o->detach;
+	auto_close int pidfd_socket = -1;
 	int r = rt_bundle_load(l->arena, o->bundle, &b, e);
 
 	if (r == 0)
@@ -174,6 +195,7 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	if (r < 0)
 		return r;
 	po.bundle = b.path;
+	activation_plan(l->arena, l->globals, &po);
 	r = plan_build(l->arena, &(struct plan_input){b.spec, &po, h}, &p, e);
 	if (r == 0)
 		r = check_console(p, o, leave, e);
@@ -183,9 +205,12 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 		return r;
 	l->plan = p;
 	l->host = h;
-		.no_cgroup = l->globals->no_cgroup,
 	l->console_socket = o->console_socket;
-	return leave ? launch_and_leave(l, o, e) : launch_and_wait(l, o, e);
+	if (o->pidfd_socket)
+		pidfd_socket = console_connect(o->pidfd_socket, e);
+	if (o->pidfd_socket && pidfd_socket < 0)
+		return pidfd_socket;
+	return leave ? launch_and_leave(l, o, pidfd_socket, e) : launch_and_wait(l, o, pidfd_socket, e);
 }
 
 static int command(int argc, char **argv, const struct rt_globals *g, bool create)

@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "runtime/activation.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
@@ -31,10 +33,32 @@ static int run_poststart(struct rt_container *c, struct err *e)
 	return r;
 }
 
+/* The socket of a container that was created with one, when our caller is who wants to know. */
+static int start_notify(const struct rt_container *c, struct err *e)
+{
+	struct err mine = {0};
+	int r = getenv("NOTIFY_SOCKET") ? notify_bind(c->state.dir, &mine) : -ENOENT;
+
+	if (r < 0 && r != -ENOENT)
+		*e = mine;
+	return r;
+}
+
+/* Others may have their turn meanwhile. */
+static int await_ready(struct rt_container *c, int fd, struct err *e)
+{
+	int r;
+
+	rt_state_close(&c->state);
+	r = notify_wait(fd, c->pidfd, (pid_t)c->doc->init_pid, e);
+	close(fd);
+	return r;
+}
+
 static int start_container(struct arena *a, const struct rt_globals *g, const char *id, struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
-	auto_close int fifo = -1;
+	auto_close int fifo = -1, notify = -1;
 	int r = rt_container_open_locked(a, g, id, &c, e);
 
 	if (r < 0)
@@ -49,13 +73,17 @@ static int start_container(struct arena *a, const struct rt_globals *g, const ch
 	if (fifo < 0)
 		return errno == ENXIO ? err_set(e, EINVAL, "cannot start a container that has stopped")
 				      : err_sys(e, "open the fifo `start` of %s", id);
+	notify = start_notify(&c, e);
+	if (notify < 0 && notify != -ENOENT)
+		return notify;
 	r = rt_container_set_phase(&c, "running", e);
 	if (r < 0)
 		return r;
 	unlinkat(c.state.dir, "start", 0);
 	if (write(fifo, "s", 1) != 1)
 		return err_sys(e, "start the container %s", id);
-	return run_poststart(&c, e);
+	r = run_poststart(&c, e);
+	return r < 0 || notify < 0 ? r : await_ready(&c, take_fd(&notify), e);
 }
 
 int cmd_start(int argc, char **argv, const struct rt_globals *g)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -212,6 +213,21 @@ int row_set_home(void *ctx, struct err *e)
 
 	payload_home(l->plan->security->uid, l->home, sizeof(l->home));
 	l->plan->envp[l->plan->n_env] = l->home;
+	return 0;
+}
+
+bool row_has_listen_fds(const void *ctx)
+{
+	return PLAN(ctx)->options.listen_fds > 0;
+}
+
+/* As we see ourselves: 1 in a pid namespace of our own. */
+int row_set_listen_pid(void *ctx, struct err *e)
+{
+	char *entry = PLAN(ctx)->options.listen_pid;
+	(void)e;
+
+	snprintf(entry, strlen(entry) + 1, "LISTEN_PID=%d", (int)getpid());
 	return 0;
 }
 

@@ -23,6 +23,7 @@
 static const struct step rows[] = {
 	{"reserve the id", STEP_PARENT, NULL, row_reserve_id, row_undo_reserve_id},
 	{"compile the seccomp filter", STEP_PARENT, row_own_filter, row_compile_filter, NULL},
+	{"make the notify socket", STEP_PARENT, row_has_notify, row_make_notify, row_undo_make_notify},
 	{"find the resctrl group", STEP_PARENT, row_has_resctrl, row_find_resctrl, NULL},
 	{"record the container", STEP_PARENT, NULL, row_record_intent, NULL},
 	{"make the cgroup", STEP_PARENT, NULL, row_make_cgroup, row_undo_make_cgroup},
@@ -61,6 +62,7 @@ static const struct step rows[] = {
 	{"set the OOM score", STEP_INIT, row_has_oom_score, row_set_oom_score, NULL},
 	{"set the process attributes", STEP_INIT, NULL, row_set_process, NULL},
 	{"find the home directory", STEP_INIT, row_find_home, row_set_home, NULL},
+	{"set LISTEN_PID", STEP_INIT, row_has_listen_fds, row_set_listen_pid, NULL},
 	{"set the descriptors", STEP_INIT, NULL, row_set_descriptors, NULL},
 	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
 	{START, STEP_INIT, row_has_tiny_init, row_start_payload, NULL},
@@ -154,6 +156,7 @@ void rt_launch_detach(struct rt_launch *l)
 	l->cgroup = NULL;
 	cleanup_close(&l->pidfd);
 	cleanup_close(&l->status_fd);
+	cleanup_close(&l->notify_fd);
 	cleanup_close(&l->console_master);
 	rt_state_close(&l->state);
 }
@@ -178,6 +181,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 	l->cgroup = NULL;
 	cleanup_close(&l->pidfd);
 	cleanup_close(&l->status_fd);
+	cleanup_close(&l->notify_fd);
 	cleanup_close(&l->console_master);
 	if (r == 0)
 		rt_state_remove(&l->state);

@@ -27,6 +27,7 @@ struct rt_launch {
 	pid_t pid;               /* INIT in our pid namespace */
 	int pidfd;
 	int status_fd;           /* tiny_init: the payload's wait status (an int) comes here; else -1 */
+	int notify_fd;           /* plan.options.notify without create: the container's notify socket */
 	int console_master;      /* process.terminal without console_socket: the pty; else -1 */
 	struct cg *cgroup;
 	struct rt_state state;
@@ -49,7 +50,7 @@ struct rt_launch {
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .pidfd = -1, .status_fd = -1, .init_exe = -1,            \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
-	.listener = RT_LISTENER_NONE, .status_write = -1, .channel = STEP_CHANNEL_NONE,                               \
+	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1, .channel = STEP_CHANNEL_NONE,                               \
 	.state = {.dir = -1, .lock = -1, .root = -1}
 
 /*

@@ -202,16 +202,29 @@ static bool has_home(const struct strv *env)
 	return false;
 }
 
+static bool is_replaced(const struct strv *by, const char *entry)
+{
+	size_t key = strcspn(entry, "=") + 1;
+
+	for (size_t i = 0; i < by->n; i++)
+		if (strncmp(by->v[i], entry, key) == 0)
+			return true;
+	return false;
+}
+
 static void plan_process(struct arena *a, struct plan *p)
 {
 	const struct oci_process *proc = p->spec->process;
+	const struct strv *extra = &p->options.extra_env;
 	size_t n = 0;
 
 	p->argv = proc->args.v;
-	p->envp = arena_array(a, proc->env.n + 2, sizeof(char *)); /* room for HOME and NULL */
-	for (size_t i = 0; i < proc->env.n; i++)
-		if (strchr(proc->env.v[i], '=')) /* never filled from our own environment */
+	p->envp = arena_array(a, proc->env.n + extra->n + 2, sizeof(char *)); /* room for HOME and NULL */
+	for (size_t i = 0; i < proc->env.n; i++) /* without '=': never filled from our own environment */
+		if (strchr(proc->env.v[i], '=') && !is_replaced(extra, proc->env.v[i]))
 			p->envp[n++] = proc->env.v[i];
+	for (size_t i = 0; i < extra->n; i++)
+		p->envp[n++] = extra->v[i];
 	p->n_env = n;
 	p->find_home = !has_home(&proc->env);
 	p->cwd = proc->cwd;
@@ -230,6 +243,19 @@ static int plan_uts(struct plan *p, struct err *e)
 }
 
 /* ---- the modules' parts ---- */
+
+static const struct oci_spec *with_mount(struct arena *a, const struct oci_spec *s,
+					 const struct oci_mount *m)
+{
+	struct oci_spec *copy = arena_new_of(a, struct oci_spec);
+
+	*copy = *s;
+	copy->mounts.v = arena_array(a, s->mounts.n + 1, sizeof(*m));
+	if (s->mounts.n)
+		memcpy(copy->mounts.v, s->mounts.v, s->mounts.n * sizeof(*m));
+	copy->mounts.v[copy->mounts.n++] = *m;
+	return copy;
+}
 
 static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
 {
@@ -258,7 +284,8 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 
 	plan_cgroup_dirs(a, p, h, &ro);
 	ro.bundle = o->bundle;
-	return rootfs_plan(a, p->spec, &ro, &p->rootfs, e);
+	return rootfs_plan(a, o->extra_mount ? with_mount(a, p->spec, o->extra_mount) : p->spec, &ro,
+			   &p->rootfs, e);
 }
 
 static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
@@ -272,6 +299,7 @@ static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h,
 		.rootless = !h->privileged || !h->initial_userns ||
 			    (p->options.sandbox && p->new_ns & CLONE_NEWUSER),
 		.systemd = p->options.systemd_cgroup,
+		.disabled = p->options.no_cgroup,
 		.best_effort = p->options.best_effort,
 	};
 	int r = cg_plan_build(a, &rq, &p->cgroup, e);
@@ -299,7 +327,6 @@ static int plan_security(struct arena *a, struct plan *p, const struct rt_host *
 }
 
 /* A sandbox may write where something writable is mounted, and nowhere else. */
-		.disabled = p->options.no_cgroup,
 static void plan_wall(struct arena *a, struct plan *p)
 {
 	const struct rootfs_plan *r = p->rootfs;

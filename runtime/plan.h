@@ -35,6 +35,11 @@ struct plan_options {
 	bool systemd_cgroup, no_cgroup;
 	bool create;             /* INIT waits for `start` before the exec */
 	unsigned preserve_fds;
+	struct strv extra_env;   /* instead of process.env's entries of the same name */
+	struct oci_mount *extra_mount; /* behind those of the spec; may be NULL */
+	unsigned listen_fds;     /* the first of preserve_fds */
+	char *listen_pid;        /* the entry of extra_env that INIT writes its pid to */
+	bool notify;             /* the container has a notify socket */
 };
 
 struct plan_join { const char *type, *path; uint64_t flag; };

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the parent that few containers have: the seccomp agent, resctrl, network devices, the
+ * socket of a service manager. */
+#include "runtime/launch-rows.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "nsenter/netdev.h"
+#include "runtime/activation.h"
+
+/* ---- the seccomp agent ---- */
+
+bool row_has_listener(const void *ctx)
+{
+	return listener_wanted(PLAN(ctx)->spec->linux_->seccomp);
+}
+
+int row_connect_listener(void *ctx, struct err *e)
+{
+	return listener_connect(&LAUNCH(ctx)->listener, PLAN(ctx)->spec->linux_->seccomp, e);
+}
+
+void row_undo_connect_listener(void *ctx)
+{
+	listener_close(&LAUNCH(ctx)->listener);
+}
+
+bool row_listener_first(const void *ctx)
+{
+	return row_has_listener(ctx) && row_filter_first(ctx);
+}
+
+bool row_listener_last(const void *ctx)
+{
+	return row_has_listener(ctx) && !row_filter_first(ctx);
+}
+
+int row_send_listener(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return listener_send(&l->listener, l->plan->spec->linux_->seccomp, rt_launch_describe(l), "creating",
+			     l->channel.child.pid, e);
+}
+
+/* ---- resctrl ---- */
+
+bool row_has_resctrl(const void *ctx)
+{
+	return PLAN(ctx)->spec->linux_->intel_rdt != NULL;
+}
+
+int row_find_resctrl(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const char *root = resctrl_mount(l->arena, l->host->procfs, e);
+
+	if (!root)
+		return -e->code;
+	resctrl_plan(l->arena, root, l->plan->spec->linux_->intel_rdt, l->plan->options.id, &l->resctrl);
+	return 0;
+}
+
+int row_make_resctrl(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct oci_intel_rdt *r = l->plan->spec->linux_->intel_rdt;
+	struct err ignored = {0};
+	int is_new = resctrl_make(&l->resctrl, r, e), code;
+
+	if (is_new < 0)
+		return is_new;
+	code = resctrl_set(&l->resctrl, r, is_new, e);
+	if (code < 0)
+		resctrl_remove(l->resctrl.ours, &ignored);
+	return code;
+}
+
+void row_undo_make_resctrl(void *ctx)
+{
+	struct err e = {0};
+
+	if (resctrl_remove(LAUNCH(ctx)->resctrl.ours, &e) < 0)
+		log_warning("%s", e.msg);
+}
+
+int row_enter_resctrl(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return resctrl_attach(&l->resctrl, l->channel.child.pid, e);
+}
+
+/* ---- network devices ---- */
+
+bool row_has_net_devices(const void *ctx)
+{
+	return PLAN(ctx)->spec->linux_->net_devices.n > 0;
+}
+
+int row_move_net_devices(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct oci_net_device_list *from = &l->plan->spec->linux_->net_devices;
+	struct ns_netdev *v = arena_array(l->arena, from->n, sizeof(*v));
+
+	for (size_t i = 0; i < from->n; i++)
+		v[i] = (struct ns_netdev){from->v[i].host_name, from->v[i].name};
+	return ns_move_netdevs(l->channel.child.pidfd, v, from->n, e);
+}
+
+/* ---- sd_notify ---- */
+
+bool row_has_notify(const void *ctx)
+{
+	return PLAN(ctx)->options.notify;
+}
+
+/* A created container gets its socket from `start`, who waits for what comes. */
+int row_make_notify(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	int r = notify_make_dir(l->state.dir, e);
+
+	if (r < 0 || row_is_create(ctx))
+		return r;
+	l->notify_fd = notify_bind(l->state.dir, e);
+	return l->notify_fd < 0 ? l->notify_fd : 0;
+}
+
+void row_undo_make_notify(void *ctx)
+{
+	cleanup_close(&LAUNCH(ctx)->notify_fd);
+}
