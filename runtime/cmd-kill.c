@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `brig kill` and `brig delete`. The words of the errors are runc's: callers match them. */
+/*
+ * `brig kill`. The words of the errors are runc's: callers match them. Processes are found and then
+ * held by pidfds, so that no signal reaches a later process with the same pid.
+ */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "base/sys.h"
-#include "cgroups/resctrl.h"
 #include "nsenter/signals.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
-#include "runtime/hooks.h"
+#include "runtime/select.h"
+
+struct kill_request {
+	const struct rt_globals *g;
+	int sig;
+	bool all;
+};
 
 /* "9", "KILL", "SIGKILL", "SIGRTMIN+3"; -1 when it is none. */
 static int parse_signal(const char *s)
@@ -35,33 +45,94 @@ static int parse_signal(const char *s)
 	return -1;
 }
 
-static int kill_container(struct arena *a, const struct rt_globals *g, const char *id, int sig,
-			  bool all, struct err *e)
+static bool has_pid(const struct u32v *pids, uint32_t pid)
 {
+	for (size_t i = 0; i < pids->n; i++)
+		if (pids->v[i] == pid)
+			return true;
+	return false;
+}
+
+/* One process of the cgroup. What is in the list again after we have the pidfd was in it before, or the
+ * pid has been used twice in that moment. */
+static int signal_process(const struct rt_container *c, struct arena *a, uint32_t pid, int sig,
+			  struct err *e)
+{
+	auto_close int pidfd = sys_pidfd_open((pid_t)pid, 0);
+	struct u32v now;
+	int r;
+
+	if (pidfd < 0)
+		return 0; /* it has just ended */
+	r = cg_procs(c->cgroup, a, &now, e);
+	if (r < 0)
+		return r;
+	if (has_pid(&now, pid) && sys_pidfd_send_signal(pidfd, sig) < 0 && errno != ESRCH)
+		return err_sys(e, "send signal %d to process %u", sig, pid);
+	return 0;
+}
+
+static int signal_all(const struct rt_container *c, struct arena *a, int sig, struct err *e)
+{
+	struct u32v pids;
+	int r;
+
+	if (sig == SIGKILL)
+		return cg_kill(c->cgroup, e);
+	r = cg_procs(c->cgroup, a, &pids, e);
+	for (size_t i = 0; i < pids.n && r >= 0; i++)
+		r = signal_process(c, a, pids.v[i], sig, e);
+	return r;
+}
+
+/* Whether the end of the first process is the end of all. */
+static bool has_pid_namespace(const struct rt_container *c)
+{
+	const struct oci_spec *s = c->doc->config;
+
+	for (size_t i = 0; s && s->linux_ && i < s->linux_->namespaces.n; i++)
+		if (str_eq(s->linux_->namespaces.v[i].type, "pid"))
+			return !s->linux_->namespaces.v[i].path;
+	return !s; /* a sandbox has one */
+}
+
+static int signal_init(const struct rt_container *c, int sig, struct err *e)
+{
+	if (c->status == RT_STOPPED || c->pidfd < 0)
+		return err_set(e, ESRCH, "container not running");
+	if (sys_pidfd_send_signal(c->pidfd, sig) < 0)
+		return errno == ESRCH ? err_set(e, ESRCH, "container not running")
+				      : err_sys(e, "send signal %d to the container %s", sig, c->state.id);
+	/* A frozen process cannot die; SIGKILL is meant. */
+	if (sig == SIGKILL && c->status == RT_PAUSED)
+		return cg_thaw(c->cgroup, e);
+	return 0;
+}
+
+static int kill_container(const char *id, void *arg, struct err *e)
+{
+	const struct kill_request *q = arg;
+	auto_arena struct arena *a = arena_new();
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
-	int r = rt_container_open(a, g, id, &c, e);
+	int r = rt_container_open(a, q->g, id, &c, e);
 
 	if (r < 0)
 		return r;
-	if (all && sig == SIGKILL && c.cgroup)
-		return cg_kill(c.cgroup, e);
-	if (c.status == RT_STOPPED || c.pidfd < 0)
-		return all ? 0 : err_set(e, ESRCH, "container not running");
-	if (sys_pidfd_send_signal(c.pidfd, sig) < 0)
-		return errno == ESRCH ? err_set(e, ESRCH, "container not running")
-				      : err_sys(e, "send signal %d to the container %s", sig, id);
-	/* A frozen process cannot die; SIGKILL is meant. */
-	if (sig == SIGKILL && c.status == RT_PAUSED)
-		return cg_thaw(c.cgroup, e);
-	return 0;
+	if (q->all)
+		return c.cgroup ? signal_all(&c, a, q->sig, e) : c.pidfd < 0 ? 0 : signal_init(&c, q->sig, e);
+	r = signal_init(&c, q->sig, e);
+	if (r == 0 && q->sig == SIGKILL && c.cgroup && !has_pid_namespace(&c))
+		r = cg_kill(c.cgroup, e);
+	return r;
 }
 
 int cmd_kill(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
-	bool all = false;
+	struct kill_request q = {.g = g, .sig = SIGTERM};
+	bool regex = false;
 	const struct cli_option options[] = {
-		{"all", 'a', CLI_FLAG, &all, NULL, "every process of the container, also when it has stopped"},
+		{"all", 'a', CLI_FLAG, &q.all, NULL, "every process of the container, also when the first has ended"},
+		{"regex", 'r', CLI_FLAG, &regex, NULL, "ID is an extended regular expression: all containers it matches"},
 	};
 	const struct cli c = {
 		.usage = "brig kill [OPTION...] ID [SIGNAL]",
@@ -72,76 +143,15 @@ int cmd_kill(int argc, char **argv, const struct rt_globals *g)
 		.max_args = 2,
 	};
 	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e), sig = SIGTERM;
-
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0 && r + 1 < argc)
-		sig = parse_signal(argv[r + 1]);
-	if (r >= 0 && sig < 0)
-		r = err_set(&e, EINVAL, "unknown signal \"%s\"", argv[r + 1]);
-	if (r >= 0)
-		r = kill_container(a, g, argv[r], sig, all, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
-}
-
-static void run_poststop(const struct rt_container *c)
-{
-	const struct oci_spec *s = c->doc->config;
-	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
-
-	if (!s || !s->hooks)
-		return;
-	h.list = &s->hooks->poststop;
-	hooks_run_all(&h);
-}
-
-static int delete_container(struct arena *a, const struct rt_globals *g, const char *id, bool force,
-			    struct err *e)
-{
-	auto_container struct rt_container c = RT_CONTAINER_NONE;
-	int r = rt_container_open_locked(a, g, id, &c, e);
-
-	if (r == -ENOENT && force)
-		return 0;
-	if (r < 0)
-		return r;
-	if (c.status != RT_STOPPED && c.status != RT_CREATED && !force)
-		return err_set(e, EBUSY, "cannot delete container %s that is not stopped: %s", id,
-			       rt_status_name(c.status));
-	r = rt_container_kill_all(&c, e);
-	if (r == 0 && c.cgroup)
-		r = cg_destroy(c.cgroup, e);
-	if (r == 0)
-		r = resctrl_remove(c.doc->intel_rdt_dir, e);
-	if (r < 0)
-		return r;
-	rt_state_remove(&c.state);
-	run_poststop(&c);
-	return 0;
-}
-
-int cmd_delete(int argc, char **argv, const struct rt_globals *g)
-{
-	auto_arena struct arena *a = arena_new();
-	bool force = false;
-	const struct cli_option options[] = {
-		{"force", 'f', CLI_FLAG, &force, NULL, "kill it first; a container that does not exist is no error"},
-	};
-	const struct cli c = {
-		.usage = "brig delete [OPTION...] ID",
-		.summary = "Removes a stopped container: its cgroup and its state.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
-		.min_args = 1,
-		.max_args = 1,
-	};
-	struct err e = {0};
 	int r = cli_parse(&c, argc, argv, &e);
 
 	if (r == CLI_HELP)
 		return 0;
+	if (r >= 0 && r + 1 < argc)
+		q.sig = parse_signal(argv[r + 1]);
+	if (r >= 0 && q.sig < 0)
+		r = err_set(&e, EINVAL, "unknown signal \"%s\"", argv[r + 1]);
 	if (r >= 0)
-		r = delete_container(a, g, argv[r], force, &e);
+		r = rt_select(g, argv[r], regex, kill_container, &q, &e);
 	return r < 0 ? command_failed(&e, 1) : 0;
 }

@@ -9,19 +9,34 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "runtime/activation.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
 #include "runtime/hooks.h"
 
+/* Ends the container, if it is still the one that we started. */
+static void end_container(struct arena *a, const struct rt_globals *g, const struct spec_state *started)
+{
+	auto_container struct rt_container c = RT_CONTAINER_NONE;
+	struct err e = {0};
+
+	if (rt_container_open_locked(a, g, started->id, &c, &e) == 0 &&
+	    c.doc->init_pid == started->init_pid && c.doc->init_start_time == started->init_start_time &&
+	    rt_container_kill_all(&c, &e) == 0)
+		return;
+	if (e.code && e.code != ENOENT)
+		log_warning("end the container: %s", e.msg);
+}
+
 /* A failure ends the container, as runtime.md wants it. */
-static int run_poststart(struct rt_container *c, struct err *e)
+static int run_poststart(struct arena *a, const struct rt_globals *g, const struct rt_container *c,
+			 struct err *e)
 {
 	const struct oci_spec *s = c->doc->config;
 	struct hooks_run h = {.kind = "poststart", .status = "running", .state = c->doc,
 			      .pid = (pid_t)c->doc->init_pid};
-	struct err ignored = {0};
 	int r;
 
 	if (!s || !s->hooks)
@@ -29,7 +44,7 @@ static int run_poststart(struct rt_container *c, struct err *e)
 	h.list = &s->hooks->poststart;
 	r = hooks_run(&h, e);
 	if (r < 0)
-		rt_container_kill_all(c, &ignored);
+		end_container(a, g, c->doc);
 	return r;
 }
 
@@ -41,17 +56,6 @@ static int start_notify(const struct rt_container *c, struct err *e)
 
 	if (r < 0 && r != -ENOENT)
 		*e = mine;
-	return r;
-}
-
-/* Others may have their turn meanwhile. */
-static int await_ready(struct rt_container *c, int fd, struct err *e)
-{
-	int r;
-
-	rt_state_close(&c->state);
-	r = notify_wait(fd, c->pidfd, (pid_t)c->doc->init_pid, e);
-	close(fd);
 	return r;
 }
 
@@ -82,8 +86,9 @@ static int start_container(struct arena *a, const struct rt_globals *g, const ch
 	unlinkat(c.state.dir, "start", 0);
 	if (write(fifo, "s", 1) != 1)
 		return err_sys(e, "start the container %s", id);
-	r = run_poststart(&c, e);
-	return r < 0 || notify < 0 ? r : await_ready(&c, take_fd(&notify), e);
+	rt_state_close(&c.state); /* what follows may take long: others can have their turn */
+	r = run_poststart(a, g, &c, e);
+	return r < 0 || notify < 0 ? r : notify_wait(notify, c.pidfd, (pid_t)c.doc->init_pid, e);
 }
 
 int cmd_start(int argc, char **argv, const struct rt_globals *g)

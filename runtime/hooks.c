@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ static _Noreturn void exec_hook(const struct oci_hook *hook, int in, int out, vo
 	sigset_t none;
 
 	sigemptyset(&none);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would ever take notice of its end */
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (lseek(in, 0, SEEK_SET) == 0 && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2 &&

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -245,7 +247,16 @@ static int run_hooks(struct rt_launch *l, const struct oci_hook_list *list, cons
 	struct hooks_run h = {.list = list, .kind = kind, .status = status, .state = rt_launch_describe(l),
 			      .pid = in_init ? getpid() : l->channel.child.pid};
 
-	return hooks_run(&h, e);
+	/* Should `delete --force` end the parent, INIT must not wait for its hook. */
+	bool die_too = in_init && !(row_is_create(l) && str_eq(kind, "startContainer"));
+	int r;
+
+	if (die_too)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	r = hooks_run(&h, e);
+	if (die_too)
+		prctl(PR_SET_PDEATHSIG, 0);
+	return r;
 }
 
 #define HOOK_ROWS(name, member, kind, status)                                           \

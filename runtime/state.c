@@ -26,6 +26,7 @@
 #include "cgroups/cgroup.h"
 #include "cgroups/resctrl.h"
 #include "json/writer.h"
+#include "runtime/runtime.h"
 
 /* state.json holds the configuration, which may have JSON_MAX_BYTES */
 enum { CREATE_TRIES = 16, STATE_MAX = 8 << 20 };
@@ -96,12 +97,13 @@ static int open_entry(int root, const char *name)
 	return st.st_uid != geteuid() || (st.st_mode & 022) ? -EPERM : take_fd(&fd);
 }
 
+/* Searchable for others is allowed: podman makes XDG_RUNTIME_DIR so. */
 static bool is_own_dir(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !(st.st_mode & 077);
+	       !(st.st_mode & 022);
 }
 
 int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
@@ -109,7 +111,8 @@ int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
 	char *user_dir;
 
-	if (geteuid() == 0) {
+	/* podman without root runs us as root of a user namespace, in which /run is not ours. */
+	if (geteuid() == 0 && (!xdg || rt_in_initial_userns() || !is_own_dir(xdg))) {
 		*ret = "/run/brig";
 		return 0;
 	}
@@ -170,6 +173,7 @@ static int try_create(int root, const char *id, bool owned, struct rt_state *ret
 			return -errno;
 		if (flock(lock, LOCK_EX | LOCK_NB) < 0)
 			return -ENOENT;
+		fcntl(lock, F_SETLK, &(struct flock){.l_type = F_WRLCK}); /* says who we are */
 	}
 	if (renameat2(root, tmp, root, id, RENAME_NOREPLACE) < 0) {
 		int code = errno;
@@ -198,6 +202,34 @@ int rt_state_create(const char *root, const char *id, bool owned, struct rt_stat
 		return err_set(e, -r, "make %s/%s: %s", root, id, err_name(-r));
 	s.root = take_fd(&fd);
 	*ret = s;
+	return 0;
+}
+
+/* flock is inherited and tells no pid; a lock by fcntl is the process's own, gone with it. */
+static pid_t lock_holder(int fd)
+{
+	struct flock l = {.l_type = F_WRLCK};
+
+	return fcntl(fd, F_GETLK, &l) < 0 || l.l_type == F_UNLCK ? 0 : l.l_pid;
+}
+
+int rt_state_owner(const struct rt_state *s)
+{
+	auto_close int fd = openat(s->dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	pid_t pid = fd < 0 ? 0 : lock_holder(fd);
+	auto_close int pidfd = pid > 0 ? sys_pidfd_open(pid, 0) : -1;
+
+	/* It has the lock after we have the pidfd: it is no later process with the same pid. */
+	return pidfd >= 0 && lock_holder(fd) == pid ? take_fd(&pidfd) : -1;
+}
+
+int rt_state_own(struct rt_state *s, struct err *e)
+{
+	auto_close int fd = openat(s->dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+		return err_sys(e, "lock the container %s", s->id);
+	s->lock = take_fd(&fd);
 	return 0;
 }
 

@@ -32,6 +32,10 @@ int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid);
 int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e);
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e);
+/* A pidfd of the process that is making the container right now; -1: none (that we can see). */
+int rt_state_owner(const struct rt_state *s);
+/* Waits until nobody holds `owner` any more, neither that process nor its INIT; then we do. */
+int rt_state_own(struct rt_state *s, struct err *e);
 /* Removes the directory; closes the fds. */
 void rt_state_remove(struct rt_state *s);
 void rt_state_close(struct rt_state *s);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `brig delete`. With --force also a container that is just being made: whoever makes it is ended
+ * first, and what it leaves is waited for and removed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/sys.h"
+#include "cgroups/resctrl.h"
+#include "runtime/cli.h"
+#include "runtime/commands.h"
+#include "runtime/container.h"
+#include "runtime/hooks.h"
+#include "runtime/select.h"
+
+struct delete_request {
+	const struct rt_globals *g;
+	bool force;
+};
+
+static void run_poststop(const struct rt_container *c)
+{
+	const struct oci_spec *s = c->doc->config;
+	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
+
+	if (!s || !s->hooks)
+		return;
+	h.list = &s->hooks->poststop;
+	hooks_run_all(&h);
+}
+
+/* Afterwards nothing is made any more, and c->cgroup is what there is. */
+static int end_creation(struct rt_container *c, struct err *e)
+{
+	auto_close int pidfd = rt_state_owner(&c->state);
+	struct pollfd p = {pidfd, POLLIN, 0};
+	int r = 0;
+
+	if (pidfd >= 0 && sys_pidfd_send_signal(pidfd, SIGKILL) < 0 && errno != ESRCH)
+		return err_sys(e, "end the process that creates the container %s", c->state.id);
+	while (pidfd >= 0 && poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	if (!c->cgroup && c->doc->cgroup && c->doc->cgroup->paths.n)
+		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
+	if (r == 0 && c->cgroup)
+		r = cg_kill(c->cgroup, e);
+	return r < 0 && r != -ENOENT ? r : rt_state_own(&c->state, e);
+}
+
+static int delete_container(const char *id, void *arg, struct err *e)
+{
+	const struct delete_request *q = arg;
+	auto_arena struct arena *a = arena_new();
+	auto_container struct rt_container c = RT_CONTAINER_NONE;
+	int r = rt_container_open_locked(a, q->g, id, &c, e);
+
+	if (r == -ENOENT && q->force)
+		return 0;
+	if (r < 0)
+		return r;
+	if (c.status != RT_STOPPED && c.status != RT_CREATED && !q->force)
+		return err_set(e, EBUSY, "cannot delete container %s that is not stopped: %s", id,
+			       rt_status_name(c.status));
+	r = c.status == RT_CREATING ? end_creation(&c, e) : rt_container_kill_all(&c, e);
+	if (r == 0 && c.cgroup)
+		r = cg_destroy(c.cgroup, e);
+	if (r == 0)
+		r = resctrl_remove(c.doc->intel_rdt_dir, e);
+	if (r < 0)
+		return r;
+	rt_state_remove(&c.state);
+	run_poststop(&c);
+	return 0;
+}
+
+int cmd_delete(int argc, char **argv, const struct rt_globals *g)
+{
+	struct delete_request q = {.g = g};
+	bool regex = false;
+	const struct cli_option options[] = {
+		{"force", 'f', CLI_FLAG, &q.force, NULL, "kill it first; a container that does not exist is no error"},
+		{"regex", 'r', CLI_FLAG, &regex, NULL, "ID is an extended regular expression: all containers it matches"},
+	};
+	const struct cli c = {
+		.usage = "brig delete [OPTION...] ID",
+		.summary = "Removes a stopped container: its cgroup and its state.",
+		.options = options,
+		.n = sizeof(options) / sizeof(options[0]),
+		.min_args = 1,
+		.max_args = 1,
+	};
+	struct err e = {0};
+	int r = cli_parse(&c, argc, argv, &e);
+
+	if (r == CLI_HELP)
+		return 0;
+	if (r >= 0)
+		r = rt_select(g, argv[r], regex, delete_container, &q, &e);
+	return r < 0 ? command_failed(&e, 1) : 0;
+}
