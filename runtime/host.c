@@ -42,7 +42,7 @@ static void find_subids(struct rt_host *h)
 }
 
 /* PROC_USER_INIT_INO: the inode of the first user namespace is part of the kernel's interface. */
-static bool in_initial_userns(void)
+bool rt_in_initial_userns(void)
 {
 	struct stat st;
 
@@ -58,7 +58,7 @@ int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e)
 	if (procfs < 0)
 		return procfs;
 	h.privileged = have_capabilities(1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID | 1ull << CAP_SETGID);
-	h.initial_userns = in_initial_userns();
+	h.initial_userns = rt_in_initial_userns();
 	if (!h.privileged)
 		find_subids(&h);
 	r = sec_host_probe(&h.security, e);
