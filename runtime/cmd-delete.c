@@ -99,6 +99,6 @@ int cmd_delete(int argc, char **argv, const struct rt_globals *g)
 	if (r == CLI_HELP)
 		return 0;
 	if (r >= 0)
-		r = rt_select(g, argv[r], regex, delete_container, &q, &e);
+		r = rt_select(&(struct rt_selection){g, argv[r], regex}, delete_container, &q, &e);
 	return r < 0 ? command_failed(&e, 1) : 0;
 }

@@ -152,6 +152,6 @@ int cmd_kill(int argc, char **argv, const struct rt_globals *g)
 	if (r >= 0 && q.sig < 0)
 		r = err_set(&e, EINVAL, "unknown signal \"%s\"", argv[r + 1]);
 	if (r >= 0)
-		r = rt_select(g, argv[r], regex, kill_container, &q, &e);
+		r = rt_select(&(struct rt_selection){g, argv[r], regex}, kill_container, &q, &e);
 	return r < 0 ? command_failed(&e, 1) : 0;
 }

@@ -81,8 +81,7 @@ static int send_listener(void *ctx, struct err *e)
 	struct rt_exec *x = ctx;
 	const struct rt_container *c = x->container;
 
-	return listener_send(&x->listener, x->spec->linux_->seccomp, c->doc, rt_status_name(c->status),
-			     x->channel.child.pid, e);
+	return listener_send(&x->listener, c->doc, rt_status_name(c->status), x->channel.child.pid, e);
 }
 
 static int find_cgroup(void *ctx, struct err *e)

@@ -42,8 +42,7 @@ int row_send_listener(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 
-	return listener_send(&l->listener, l->plan->spec->linux_->seccomp, rt_launch_describe(l), "creating",
-			     l->channel.child.pid, e);
+	return listener_send(&l->listener, rt_launch_describe(l), "creating", l->channel.child.pid, e);
 }
 
 /* ---- resctrl ---- */

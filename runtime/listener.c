@@ -52,6 +52,7 @@ int listener_check(const struct oci_seccomp *s, struct err *e)
 
 int listener_connect(struct rt_listener *l, const struct oci_seccomp *s, struct err *e)
 {
+	l->seccomp = s;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, l->pair) < 0)
 		return err_sys(e, "make a socket pair");
 	l->agent = console_connect(s->listener_path, e);
@@ -79,19 +80,19 @@ int listener_install(struct rt_listener *l, const struct sec_plan *p, struct err
 	return r < 0 ? err_wrap(e, "hand over the listener") : 0;
 }
 
-int listener_send(struct rt_listener *l, const struct oci_seccomp *s, const struct spec_state *state,
-		  const char *status, pid_t pid, struct err *e)
+int listener_send(struct rt_listener *l, const struct spec_state *state, const char *status, pid_t pid,
+		  struct err *e)
 {
 	auto_close int fd = console_receive(l->pair[0], e);
 	auto_strbuf struct strbuf b = {0};
-	const char *metadata = s->listener_metadata && *s->listener_metadata ? s->listener_metadata : NULL;
+	const char *metadata = l->seccomp->listener_metadata;
 	struct json_writer w;
 	int r;
 
 	if (fd < 0)
 		return fd;
 	json_writer_init(&w, &b, false);
-	spec_state_write_seccomp(&w, state, status, pid, metadata);
+	spec_state_write_seccomp(&w, state, status, pid, metadata && *metadata ? metadata : NULL);
 	r = console_send(l->agent, fd, strbuf_str(&b), e); /* a blocking stream: all of it */
 	/* One state a connection; INIT has a copy, closed by an exec that may have to ask first. */
 	shutdown(l->agent, SHUT_RDWR);

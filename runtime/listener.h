@@ -20,6 +20,7 @@
 struct rt_listener {
 	int agent;   /* connected to listenerPath */
 	int pair[2]; /* [1]: INIT sends it there; [0]: our end */
+	const struct oci_seccomp *seccomp;
 	struct ns_handover handover; /* INIT */
 };
 
@@ -34,6 +35,6 @@ int listener_connect(struct rt_listener *l, const struct oci_seccomp *s, struct 
 /* INIT: installs p->filter and hands its listener over. The next row must be PARENT's listener_send. */
 int listener_install(struct rt_listener *l, const struct sec_plan *p, struct err *e);
 /* status: of the container; pid: of the process that installed the filter. */
-int listener_send(struct rt_listener *l, const struct oci_seccomp *s, const struct spec_state *state,
-		  const char *status, pid_t pid, struct err *e);
+int listener_send(struct rt_listener *l, const struct spec_state *state, const char *status, pid_t pid,
+		  struct err *e);
 void listener_close(struct rt_listener *l);

@@ -49,21 +49,20 @@ static int for_matches(const struct rt_globals *g, const regex_t *re, rt_select_
 	return failed;
 }
 
-int rt_select(const struct rt_globals *g, const char *word, bool regex, rt_select_fn *fn, void *arg,
-	      struct err *e)
+int rt_select(const struct rt_selection *s, rt_select_fn *fn, void *arg, struct err *e)
 {
 	regex_t re;
 	char why[128];
 	int r;
 
-	if (!regex)
-		return fn(word, arg, e);
-	r = regcomp(&re, word, REG_EXTENDED | REG_NOSUB);
+	if (!s->regex)
+		return fn(s->word, arg, e);
+	r = regcomp(&re, s->word, REG_EXTENDED | REG_NOSUB);
 	if (r != 0) {
 		regerror(r, &re, why, sizeof(why));
-		return err_set(e, EINVAL, "--regex: %s: %s", word, why);
+		return err_set(e, EINVAL, "--regex: %s: %s", s->word, why);
 	}
-	r = for_matches(g, &re, fn, arg, e);
+	r = for_matches(s->globals, &re, fn, arg, e);
 	regfree(&re);
 	return r;
 }

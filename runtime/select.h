@@ -4,10 +4,15 @@
 
 #include "runtime/runtime.h"
 
+struct rt_selection {
+	const struct rt_globals *globals;
+	const char *word;
+	bool regex; /* word is one: POSIX, extended, as grep -E */
+};
+
 typedef int rt_select_fn(const char *id, void *arg, struct err *e);
 /*
- * Calls fn for each. With regex (POSIX, extended, as grep -E) a failure does not keep the others
- * from their turn: all but the last are logged, the last is returned. No match is no error.
+ * Calls fn for each. With a regex a failure does not keep the others from their turn: all but the
+ * last are logged, the last is returned. No match is no error.
  */
-int rt_select(const struct rt_globals *g, const char *word, bool regex, rt_select_fn *fn, void *arg,
-	      struct err *e);
+int rt_select(const struct rt_selection *s, rt_select_fn *fn, void *arg, struct err *e);
