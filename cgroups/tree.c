@@ -134,8 +134,12 @@ static int mkdir_once(struct cg_mkdir *m)
 	if (!m->fresh && errno != EEXIST)
 		return -errno;
 	fd = openat(parent, leaf, O_PATH | DIR_FLAGS);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		r = -errno;
+		if (m->fresh) /* out of descriptors, say: nobody else knows of it */
+			unlinkat(parent, leaf, AT_REMOVEDIR);
+		return r;
+	}
 	r = m->fresh && m->made ? m->made(parent, fd) : 0;
 	if (r < 0) {
 		close(fd);
