@@ -20,6 +20,7 @@ rt_command cmd_pause;
 rt_command cmd_resume;
 rt_command cmd_update;
 rt_command cmd_events;
+rt_command cmd_mounts;
 rt_command cmd_kill;
 rt_command cmd_delete;
 

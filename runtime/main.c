@@ -37,6 +37,7 @@ static const struct command commands[] = {
 	{"resume", cmd_resume, "let the processes of a paused container go on"},
 	{"update", cmd_update, "change the limits of a container"},
 	{"events", cmd_events, "print the resource use of a container, and out-of-memory events"},
+	{"mounts", cmd_mounts, "add mounts to a running container, or remove some"},
 	{"kill", cmd_kill, "send a signal to a container"},
 	{"delete", cmd_delete, "remove a stopped container"},
 	{"plan", cmd_plan, "print what run would do, as JSON, without doing it"},
