@@ -172,6 +172,20 @@ static int check_console(const struct plan *p, const struct run_options *o, bool
 	return 0;
 }
 
+/* Whether ids of the container could write our executable; see self.h. */
+static bool is_exposed_to(const struct oci_spec *s)
+{
+	const struct oci_id_mapping_list none = {.n = 0};
+
+	for (size_t i = 0; s->linux_ && i < s->linux_->namespaces.n; i++) {
+		const struct oci_namespace *ns = &s->linux_->namespaces.v[i];
+
+		if (str_eq(ns->type, "user") && !ns->path)
+			return self_is_exposed_to(&s->linux_->uid_mappings);
+	}
+	return self_is_exposed_to(&none);
+}
+
 static int load_and_launch(struct rt_launch *l, const struct run_options *o, struct rt_host *h,
 			   bool create, struct err *e)
 {
@@ -190,8 +204,12 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	auto_close int pidfd_socket = -1;
 	int r = rt_bundle_load(l->arena, o->bundle, &b, e);
 
-	if (r == 0)
-		r = rt_host_probe(l->arena, h, e);
+	if (r == 0 && is_exposed_to(b.spec)) /* before anything else is done, for it is done again */
+		r = self_protect(l->globals->argv, e);
+	if (r < 0)
+		return r;
+	rt_state_sweep(l->globals->root);
+	r = rt_host_probe(l->arena, h, e);
 	if (r < 0)
 		return r;
 	po.bundle = b.path;
@@ -199,8 +217,6 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	r = plan_build(l->arena, &(struct plan_input){b.spec, &po, h}, &p, e);
 	if (r == 0)
 		r = check_console(p, o, leave, e);
-	if (r == 0 && self_is_exposed_to(&p->uid_maps))
-		r = self_protect(l->globals->argv, e);
 	if (r < 0)
 		return r;
 	l->plan = p;
@@ -226,7 +242,6 @@ static int command(int argc, char **argv, const struct rt_globals *g, bool creat
 		return 0;
 	if (r < 0)
 		return command_failed(&e, create ? 1 : EXIT_SETUP_FAILED);
-	rt_state_sweep(g->root);
 	r = load_and_launch(&l, &o, &h, create, &e);
 	rt_host_close(&h);
 	if (r >= 0)

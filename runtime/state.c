@@ -247,8 +247,9 @@ int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, stru
 	int r;
 
 	to_json(doc, &b);
-	r = ftruncate(s->lock, 0) < 0 || lseek(s->lock, 0, SEEK_SET) < 0 ? -errno
-									 : io_write_all(s->lock, b.p, b.len);
+	/* A second record (the cgroup is ours) has more in it, so it covers the first one. No ftruncate:
+	 * ext4 then writes the file to the disk when it is closed. */
+	r = lseek(s->lock, 0, SEEK_SET) < 0 ? -errno : io_write_all(s->lock, b.p, b.len);
 	return r < 0 ? err_set(e, -r, "write the state of container %s: %s", s->id, err_name(-r)) : 0;
 }
 
