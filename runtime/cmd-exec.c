@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -216,6 +217,14 @@ static int exec_in_container(struct arena *a, const struct rt_globals *g,
 	return r;
 }
 
+static void free_lists(struct exec_options *o)
+{
+	free(o->request.env.v);
+	free(o->request.gids.v);
+	free(o->request.caps.v);
+	free(o->cgroups.v);
+}
+
 int cmd_exec(int argc, char **argv, const struct rt_globals *g)
 {
 	auto_arena struct arena *a = arena_new();
@@ -227,6 +236,7 @@ int cmd_exec(int argc, char **argv, const struct rt_globals *g)
 		return 0;
 	if (r >= 0)
 		r = exec_in_container(a, g, &o, &e);
+	free_lists(&o);
 	if (r >= 0)
 		return r;
 	err_wrap(&e, "exec failed");
