@@ -43,6 +43,7 @@ cgroup_file() {
 }
 
 # run_detached ARG...: run_brig for what leaves a process behind, which would keep its pipes open.
+# shellcheck disable=SC2034 # the results are for the tests
 run_detached() {
 	status=0
 	"$BRIG" --root "$BRIG_ROOT" "$@" </dev/null >"$T/detached.out" 2>"$T/detached.err" 3>&- || status=$?
