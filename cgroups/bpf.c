@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/raw.h"
 #include "cgroups/internal.h"
 
 #define ALL (CG_DEV_MKNOD | CG_DEV_READ | CG_DEV_WRITE)
@@ -169,9 +169,11 @@ int cg_bpf_generate(const struct cg_device_list *rules, struct bpf_insn *prog, s
 	return g.n > g.max ? -E2BIG : (int)g.n;
 }
 
+/* -errno, and errno itself untouched: the program is loaded beside a process that shares our memory
+ * (nsenter/steps.h). */
 static int bpf(int cmd, union bpf_attr *attr)
 {
-	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+	return (int)raw_call(SYS_bpf, cmd, (long)attr, sizeof(*attr));
 }
 
 static int load(const struct cg_device_list *rules, struct err *e)
@@ -189,8 +191,8 @@ static int load(const struct cg_device_list *rules, struct err *e)
 	memcpy(attr.prog_name, "brig_devices", sizeof("brig_devices"));
 	fd = bpf(BPF_PROG_LOAD, &attr);
 	if (fd < 0)
-		return err_sys(e, "load the device filter (a BPF program, needs CAP_BPF or "
-				  "CAP_SYS_ADMIN and CONFIG_CGROUP_BPF)");
+		return err_set(e, -fd, "load the device filter (a BPF program, needs CAP_BPF or "
+				       "CAP_SYS_ADMIN and CONFIG_CGROUP_BPF): %s", err_name(-fd));
 	return fd;
 }
 
@@ -203,36 +205,40 @@ static int attach(int dir, int prog, struct err *e)
 		.attach_flags = BPF_F_ALLOW_MULTI,
 	};
 
-	if (bpf(BPF_PROG_ATTACH, &attr) < 0)
-		return err_sys(e, "attach the device filter to the cgroup");
-	return 0;
+	int r = bpf(BPF_PROG_ATTACH, &attr);
+
+	return r < 0 ? err_set(e, -r, "attach the device filter to the cgroup: %s", err_name(-r)) : 0;
 }
 
 /* Ids of the programs on the cgroup itself; their number or -errno. */
 static int attached(int dir, uint32_t ids[ATTACHED_MAX])
 {
 	union bpf_attr attr = {0};
+	int r;
 
 	attr.query.target_fd = (uint32_t)dir;
 	attr.query.attach_type = BPF_CGROUP_DEVICE;
 	attr.query.prog_ids = (uint64_t)(uintptr_t)ids;
 	attr.query.prog_cnt = ATTACHED_MAX;
-	return bpf(BPF_PROG_QUERY, &attr) < 0 ? -errno : (int)attr.query.prog_cnt;
+	r = bpf(BPF_PROG_QUERY, &attr);
+	return r < 0 ? r : (int)attr.query.prog_cnt;
 }
 
 static int detach(int dir, uint32_t id, struct err *e)
 {
 	union bpf_attr get = {.prog_id = id};
-	auto_close int fd = bpf(BPF_PROG_GET_FD_BY_ID, &get);
+	int fd = bpf(BPF_PROG_GET_FD_BY_ID, &get), r = fd;
 	union bpf_attr attr = {
 		.target_fd = (uint32_t)dir,
 		.attach_bpf_fd = (uint32_t)fd,
 		.attach_type = BPF_CGROUP_DEVICE,
 	};
 
-	if (fd < 0 || bpf(BPF_PROG_DETACH, &attr) < 0)
-		return err_sys(e, "detach the old device filter from the cgroup");
-	return 0;
+	if (fd >= 0) {
+		r = bpf(BPF_PROG_DETACH, &attr);
+		raw_close(fd);
+	}
+	return r < 0 ? err_set(e, -r, "detach the old device filter from the cgroup: %s", err_name(-r)) : 0;
 }
 
 /*
@@ -243,17 +249,18 @@ int cg_bpf_apply(int dir, const struct cg_device_list *rules, bool replace, stru
 {
 	uint32_t ids[ATTACHED_MAX] = {0};
 	int old = replace ? attached(dir, ids) : 0;
-	auto_close int prog = -1;
 	int r;
 
 	if (old < 0)
 		return err_set(e, -old, "ask for the device filter of the cgroup: %s",
 			       err_name(-old));
 	if (!cg_devices_allow_all(rules)) {
-		prog = load(rules, e);
+		int prog = load(rules, e);
+
 		if (prog < 0)
 			return prog;
 		r = attach(dir, prog, e);
+		raw_close(prog);
 		if (r < 0)
 			return r;
 	}

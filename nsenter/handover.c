@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "nsenter/raw.h"
+#include "base/raw.h"
 
 enum { PAGES = 3 };
 

@@ -30,7 +30,7 @@
 #include "base/sys.h"
 #include "nsenter/clone.h"
 #include "nsenter/ns.h"
-#include "nsenter/raw.h"
+#include "base/raw.h"
 #include "nsenter/signals.h"
 #include "nsenter/spawn_error.h"
 

@@ -18,7 +18,7 @@
 #include "nsenter/clone.h"
 #include "nsenter/join.h"
 #include "nsenter/ns.h"
-#include "nsenter/raw.h"
+#include "base/raw.h"
 #include "nsenter/spawn_error.h"
 #include "nsenter/timens.h"
 

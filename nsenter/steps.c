@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "nsenter/raw.h"
+#include "base/raw.h"
 #include "nsenter/signals.h"
 
 enum { MAX_ROWS = 128, NO_ROW = UINT32_MAX };
@@ -53,7 +53,7 @@ static int64_t now_ns(void)
 
 static void trace_row(const struct step *row, int64_t since)
 {
-	static const char *const actors[] = {"parent", "parent", "init", "init"};
+	static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
 	int64_t ns = now_ns() - since;
 	char line[160];
 	int n = snprintf(line, sizeof(line), "%s\t%lld.%03d\t%s\n", actors[row->actor],
@@ -90,6 +90,15 @@ static size_t next_row(const struct step_table *t, const void *ctx, size_t from)
 {
 	while (from < t->n && !applies(t, ctx, from))
 		from++;
+	return from;
+}
+
+/* The same, without rows that run beside INIT's. */
+static size_t next_in_turn(const struct step_table *t, const void *ctx, size_t from)
+{
+	from = next_row(t, ctx, from);
+	while (from < t->n && t->rows[from].actor == STEP_BESIDE)
+		from = next_row(t, ctx, from + 1);
 	return from;
 }
 
@@ -257,7 +266,7 @@ static size_t spawn_row(const struct step_table *t, const void *ctx)
 
 _Noreturn void steps_serve(const struct step_table *t, void *ctx, const struct step_channel *c)
 {
-	size_t done = spawn_row(t, ctx) + 1, first = next_row(t, ctx, done);
+	size_t done = spawn_row(t, ctx) + 1, first = next_in_turn(t, ctx, done);
 	struct err e = {0};
 	struct order o;
 
@@ -348,6 +357,22 @@ static int await(struct driver *d, size_t first, size_t last, struct err *e)
 	return 0;
 }
 
+/* The rows before `first` that run while INIT does. */
+static int run_beside(struct driver *d, size_t first, struct err *e)
+{
+	size_t from = first;
+	int r = 0;
+
+	while (from > 0 && (d->t->rows[from - 1].actor == STEP_BESIDE ||
+			    !applies(d->t, d->ctx, from - 1)))
+		from--;
+	for (; from < first && r == 0; from++)
+		if (d->t->rows[from].actor == STEP_BESIDE && applies(d->t, d->ctx, from))
+			r = run_row(&d->t->rows[from], d->ctx, e) < 0
+				    ? err_wrap(e, "%s", d->t->rows[from].name) : 0;
+	return r;
+}
+
 /* *row is the first row of the batch, and becomes its last. */
 static int parent_batch(struct driver *d, size_t *row, struct err *e)
 {
@@ -360,6 +385,8 @@ static int parent_batch(struct driver *d, size_t *row, struct err *e)
 			       d->t->rows[first].name);
 	if (d->started != first && send_message(d->c->parent, &o, sizeof(o)) < 0)
 		return init_died(d, first, last, e);
+	if (run_beside(d, first, e) < 0)
+		return -e->code;
 	return await(d, first, last, e);
 }
 
@@ -389,7 +416,7 @@ static int parent_row(struct driver *d, size_t i, struct err *e)
 	/* With our copy of INIT's end closed, its death is seen as end of file. */
 	raw_close(d->c->init);
 	d->c->init_closed = true;
-	i = next_row(d->t, d->ctx, i + 1);
+	i = next_in_turn(d->t, d->ctx, i + 1);
 	if (i < d->t->n && d->t->rows[i].actor == STEP_INIT)
 		d->started = i;
 	return 0;
@@ -409,6 +436,8 @@ static int drive(struct driver *d, struct err *e)
 		case STEP_INIT:
 			r = parent_batch(d, &i, e);
 			break;
+		case STEP_BESIDE:
+			break; /* when its INIT rows have their order */
 		case STEP_ALONE:
 			return release(d, i, e);
 		}

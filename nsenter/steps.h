@@ -33,6 +33,10 @@ enum step_actor {
 	STEP_SPAWN, /* a PARENT row whose run() calls ns_spawn(..., &channel->child, ...); at most
 		     * one. When the next wanted row is an INIT row, INIT starts with that batch at
 		     * once, without a message; a PARENT row between (id maps) makes it wait. */
+	STEP_BESIDE, /* PARENT rows directly before INIT rows: run while INIT is at work on those. With
+		      * shared memory such a row may use raw system calls (base/raw.h) and its stack, and
+		      * nothing else: no errno, no malloc, no libc state. INIT must wait for what it needs
+		      * of it by itself. */
 	STEP_INIT,
 	STEP_ALONE, /* INIT rows after the parent has gone (`create`, then `start`); see below */
 };

@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "nsenter/ns.h"
-#include "nsenter/raw.h"
+#include "base/raw.h"
 #include "nsenter/signals.h"
 #include "rootfs/rootfs.h"
 #include "runtime/cli.h"

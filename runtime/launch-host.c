@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/raw.h"
 #include "base/str.h"
 #include "nsenter/idmap.h"
 #include "nsenter/ns.h"
@@ -134,7 +136,27 @@ int row_make_cgroup(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 
-	return cg_create(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e);
+	return l->devices_beside
+		       ? cg_create_without_devices(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e)
+		       : cg_create(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e);
+}
+
+bool row_devices_beside(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->devices_beside;
+}
+
+/* Beside INIT, which shares our memory: raw system calls only. */
+int row_load_devices(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	int r = cg_set_devices(l->cgroup, l->plan->cgroup, e);
+
+	if (r < 0)
+		return r;
+	__atomic_store_n(&l->devices_loaded, 1, __ATOMIC_RELEASE);
+	raw_call(SYS_futex, (long)&l->devices_loaded, FUTEX_WAKE, 1);
+	return 0;
 }
 
 void row_undo_make_cgroup(void *ctx)

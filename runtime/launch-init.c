@@ -3,6 +3,8 @@
 #include "runtime/launch-rows.h"
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/raw.h"
 #include "base/str.h"
 #include "base/sys.h"
 #include "nsenter/ns.h"
@@ -187,6 +190,23 @@ int row_set_process(void *ctx, struct err *e)
 	if (r == 0)
 		r = sec_set_personality(s, e);
 	return r < 0 ? r : sec_set_umask(s, e);
+}
+
+/* Before anything foreign runs. Wakes up now and then to see whether the parent is still there. */
+int row_wait_for_devices(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	struct timespec patience = {.tv_nsec = 100000000};
+
+	while (!__atomic_load_n(&l->devices_loaded, __ATOMIC_ACQUIRE)) {
+		struct pollfd p = {.fd = l->channel.init};
+		struct timespec now = {0};
+
+		raw_call(SYS_futex, (long)&l->devices_loaded, FUTEX_WAIT, 0, (long)&patience);
+		if (raw_call(SYS_ppoll, (long)&p, 1, (long)&now, 0, 8) > 0)
+			return err_set(e, ECHILD, "the parent is gone");
+	}
+	return 0;
 }
 
 bool row_has_wall(const void *ctx)

@@ -23,6 +23,7 @@ struct spec_state *rt_launch_describe(struct rt_launch *l);
 #define UNDO(name) void name(void *ctx)
 
 WANTED(row_cgroup_by_pid);
+WANTED(row_devices_beside);
 WANTED(row_die_with_parent);
 WANTED(row_filter_after_start);
 WANTED(row_filter_at_once);
@@ -80,6 +81,7 @@ RUN(row_finish);
 RUN(row_go_to_cwd);
 RUN(row_install_filter);
 RUN(row_join_keyring);
+RUN(row_load_devices);
 RUN(row_loopback_up);
 RUN(row_make_cgroup);
 RUN(row_make_cgroupns);
@@ -117,6 +119,7 @@ RUN(row_set_process);
 RUN(row_set_sysctl);
 RUN(row_spawn_init);
 RUN(row_start_payload);
+RUN(row_wait_for_devices);
 RUN(row_wait_for_start);
 RUN(row_write_maps);
 

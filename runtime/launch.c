@@ -40,6 +40,7 @@ static const struct step rows[] = {
 	{"enter the resctrl group", STEP_PARENT, row_has_resctrl, row_enter_resctrl, NULL},
 	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, NULL},
 
+	{"load the device filter", STEP_BESIDE, row_devices_beside, row_load_devices, NULL},
 	{"open the mount sources", STEP_INIT, row_sources_by_init, row_open_sources, NULL},
 	{"become root in the user namespace", STEP_INIT, row_zero_is_mapped, row_become_root, NULL},
 	{"make a session", STEP_INIT, NULL, row_new_session, NULL},
@@ -64,6 +65,7 @@ static const struct step rows[] = {
 	{"find the home directory", STEP_INIT, row_find_home, row_set_home, NULL},
 	{"set LISTEN_PID", STEP_INIT, row_has_listen_fds, row_set_listen_pid, NULL},
 	{"set the descriptors", STEP_INIT, NULL, row_set_descriptors, NULL},
+	{"wait for the device filter", STEP_INIT, row_devices_beside, row_wait_for_devices, NULL},
 	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
 	{START, STEP_INIT, row_has_tiny_init, row_start_payload, NULL},
 	{"install the seccomp filter", STEP_INIT, row_filter_first, row_install_filter, NULL},
@@ -115,12 +117,22 @@ static int take_console(struct rt_launch *l, struct err *e)
 	return l->console_master < 0 ? l->console_master : 0;
 }
 
+/* Loading a program takes the kernel longer than most of our steps. */
+static bool can_load_beside(const struct plan *p)
+{
+	const struct ns_spawn s = {.new_ns = p->new_ns, .n_joins = p->n_joins, .share_vm = p->share_vm};
+
+	return p->cgroup->kind == CG_V2 && p->cgroup->driver == CG_DRIVER_FS &&
+	       p->cgroup->filter_devices && ns_shares_vm(&s);
+}
+
 int rt_launch(struct rt_launch *l, struct err *e)
 {
 	int r;
 
 	if (l->globals->trace_steps)
 		steps_trace(STDERR_FILENO);
+	l->devices_beside = can_load_beside(l->plan);
 	r = steps_run(&table, l, &l->channel, e);
 	if (r < 0) {
 		l->exec_failed = str_starts(e->msg, START ": exec: ");
@@ -193,7 +205,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 
 void rt_launch_write_steps(struct json_writer *w, const struct plan *p)
 {
-	static const char *const actors[] = {"parent", "parent", "init", "init"};
+	static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
 	struct rt_launch l = {.plan = p};
 
 	json_begin_array(w);

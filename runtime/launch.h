@@ -35,6 +35,8 @@ struct rt_launch {
 
 	/* private to launch.c */
 	struct step_channel channel;
+	bool devices_beside;     /* the device filter is loaded while INIT works: it waits for */
+	uint32_t devices_loaded; /* this futex to become 1 */
 	int init_exe;            /* the tiny init's executable */
 	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
 	int console_peer;        /* INIT only */
