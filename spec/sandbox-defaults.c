@@ -192,6 +192,7 @@ static int default_process(struct build *b, struct err *e)
 		return err_set(e, EINVAL, "process.terminal: a sandbox has no terminal");
 	if (!p->cwd)
 		p->cwd = arena_strdup(b->a, workspace ? SANDBOX_WORKSPACE : "/tmp");
+	DEFAULT(p->user.umask, 022); /* not the caller's */
 	DEFAULT(p->no_new_privileges, true);
 	DEFAULT(p->oom_score_adj, b->h->oom_score_adj > OOM_SCORE ? (int32_t)b->h->oom_score_adj
 								  : OOM_SCORE);

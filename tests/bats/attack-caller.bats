@@ -53,3 +53,10 @@ load ../lib/sandbox
 	said=$(cat "$T"/err* | grep -c 'already exists')
 	[ $wins -ge 1 ] && [ $((wins + said)) = 6 ] || fail "$wins, $said" "$(cat "$T"/err*)"
 }
+
+@test "attack: the caller's umask is not the program's" {
+	output=$(umask 777 && "$BRIG" --root "$BRIG_ROOT/made" sandbox --best-effort -- sh -c umask 2>"$T/err") ||
+		fail "$(<"$T/err")"
+	assert_json .stdout 0022
+	rm -r "$BRIG_ROOT"
+}
