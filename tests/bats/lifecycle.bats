@@ -10,7 +10,7 @@ teardown() {
 	brig_teardown
 }
 
-# background COMMAND [OPTION...]: a container $id of $T/bundle, not waited for.
+# make_container COMMAND [OPTION...]: a container $id of $T/bundle, not waited for.
 make_container() {
 	id=${id:-$(new_id)}
 	[ -d "$T/bundle" ] || make_bundle "$T/bundle" sleep 1000
@@ -18,11 +18,7 @@ make_container() {
 		</dev/null >"$T/log" 2>&1 3>&- || fail "$* failed:" "$(<"$T/log")"
 }
 
-status_of() {
-	"$BRIG" --root "$BRIG_ROOT" state "${1:-$id}" | jq -r .status
-}
-
-has_status() { [ "$(status_of)" = "$1" ]; }
+has_status() { [ "$("$BRIG" --root "$BRIG_ROOT" state "$id" | jq -r .status)" = "$1" ]; }
 
 gone() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
 
