@@ -1,3 +1,4 @@
+# shellcheck disable=SC2034 # ID and NAME are for the tests
 # Helpers for the tests with real callers: containerd, podman, conmon. Nothing of the machine's own
 # installation is used: the configuration, stores, sockets and state are below $T, and what is fixed
 # in the callers to /run lies in a private mount namespace with an empty /run. The daemon lives as
@@ -24,6 +25,8 @@ image_tar() {
 on_pty() {
 	run script -qefc "stty rows 40 cols 100 -onlcr; exec ${*@Q}" "$T/typescript" </dev/null
 	output=${output//$'\r'/}
+	# How a terminal echoes the end of our own input.
+	output=${output//'^@'/}
 }
 
 # --- containerd ----------------------------------------------------------------------------------
@@ -165,4 +168,128 @@ remove_parent_cgroups() {
 	for dir in /sys/fs/cgroup/"$1" /sys/fs/cgroup/*/"$1"; do
 		[ ! -d "$dir" ] || rmdir "$dir"
 	done
+}
+
+# --- podman --------------------------------------------------------------------------------------
+
+podman_setup_file() {
+	command -v podman >/dev/null || return 0
+	brig_setup
+	export MARK CGROUPS_BEFORE
+	PODMAN_READY=$T
+	export PODMAN_READY
+	export CONTAINERS_CONF=$T/containers.conf CONTAINERS_STORAGE_CONF=$T/storage.conf
+	mkdir -p "$T"/{xdg,home,net,libpod,storage,runroot}
+	chmod 700 "$T/xdg"
+	podman_config
+	# Where root's podman, conmon and brig keep their state.
+	if [ "$(id -u)" = 0 ]; then
+		unshare --mount --propagation private bash -c '
+			mount -t tmpfs -o mode=755 tmpfs /run && exec sleep infinity' 3>&- &
+		PODMAN_HOLDER=$!
+		export PODMAN_HOLDER
+		wait_for 5 holder_is_ready
+	fi
+	podman load -q -i "$(image_tar)" >/dev/null
+}
+
+holder_is_ready() { [ "$(<"/proc/$PODMAN_HOLDER/comm")" = sleep ]; }
+
+podman_config() {
+	local driver=overlay
+	# Without root, Linux 6.1 has no overlay on a tmpfs.
+	if [ "$(id -u)" != 0 ] && in_vm; then
+		driver=vfs
+	fi
+	cat >"$CONTAINERS_CONF" <<END
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "brig"
+tmp_dir = "$T/libpod"
+static_dir = "$T/storage/libpod"
+volume_path = "$T/storage/volumes"
+lock_type = "file"
+runtime_supports_json = ["brig"]
+runtime_supports_nocgroups = ["brig"]
+runtime_supports_nocgroup = ["brig"]
+[engine.runtimes]
+brig = ["$BRIG"]
+[network]
+network_config_dir = "$T/net"
+END
+	cat >"$CONTAINERS_STORAGE_CONF" <<END
+[storage]
+driver = "$driver"
+graphroot = "$T/storage"
+rootless_storage_path = "$T/storage"
+runroot = "$T/runroot"
+END
+	mkdir -p "$T/home/.config/containers"
+	echo '{"default": [{"type": "insecureAcceptAnything"}]}' \
+		>"$T/home/.config/containers/policy.json"
+}
+
+# The command prefix of what runs beside podman.
+set_podman() {
+	PODMAN=(timeout --foreground -k 1 60)
+	[ -z "${PODMAN_HOLDER:-}" ] ||
+		PODMAN+=(nsenter "--mount=/proc/$PODMAN_HOLDER/ns/mnt" "--wdns=$T")
+	PODMAN+=(env "XDG_RUNTIME_DIR=$T/xdg" "HOME=$T/home")
+}
+
+podman() {
+	[ -n "${PODMAN:-}" ] || set_podman
+	"${PODMAN[@]}" podman "$@"
+}
+
+# podman_run OPTION... -- COMMAND...: the image of the tests, without a network.
+podman_run() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	podman run --network none "${options[@]}" "$CALLERS_IMAGE" "$@"
+}
+
+podman_setup() {
+	need_command podman
+	need_command conmon
+	[ -n "${PODMAN_READY:-}" ] || skip "podman cannot be set up here"
+	set_podman
+	NAME=t$BATS_TEST_NUMBER
+}
+
+podman_teardown() {
+	local left
+	[ -n "${PODMAN_READY:-}" ] || return 0
+	left=$(podman_leftovers)
+	[ -z "$left" ] || { podman rm -fa -t 0 && fail "left in podman, the state root or cgroups:" "$left"; }
+}
+
+podman_leftovers() {
+	local root=$T/xdg/brig
+	[ -z "${PODMAN_HOLDER:-}" ] || root=/proc/$PODMAN_HOLDER/root/run/brig
+	podman ps -aq
+	ls -d "$root"/* 2>/dev/null
+	find /sys/fs/cgroup -name 'libpod-*' -type d
+}
+
+podman_teardown_file() {
+	local status=0
+	[ -n "${PODMAN_READY:-}" ] || return 0
+	# The process that keeps the user namespace, and files that belong to subordinate ids.
+	if [ "$(id -u)" != 0 ]; then
+		podman unshare rm -rf "$T/storage" "$T/runroot"
+		kill "$(cat "$T/libpod/pause.pid" "$T/xdg/libpod/tmp/pause.pid" 2>/dev/null)" || true
+	else
+		kill "$PODMAN_HOLDER"
+		wait "$PODMAN_HOLDER" 2>/dev/null || true
+	fi
+	brig_teardown || status=1
+	return $status
 }
