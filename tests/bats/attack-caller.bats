@@ -8,7 +8,7 @@ load ../lib/sandbox
 	for n in {4..60}; do
 		# shellcheck disable=SC2016 # the inner shell's
 		output=$(timeout -s KILL 20 sh -c 'ulimit -n $1; exec "$BRIG" --root "$BRIG_ROOT" sandbox \
-			--best-effort -- echo fine' - $n 2>"$T/err") || [ $? != 137 ] || fail "hangs with $n"
+			--best-effort -- echo fine' - "$n" 2>"$T/err") || [ $? != 137 ] || fail "hangs with $n"
 		[[ $output == *'"stdout":"fine\n"'* || $output == *setup_failed*"Too many open files"* ||
 			$(<"$T/err") == *"Too many open files"* ]] || fail "$n: $output" "$(<"$T/err")"
 	done

@@ -21,7 +21,7 @@ print(sorted(got))'
 	[ "$(id -u)" = 0 ] || ids=(single) # newuidmap gains nothing under strace
 	for kind in "${ids[@]}"; do
 		output=$(strace -f -o /dev/null -e trace=execveat -e inject=execveat:delay_enter=500000 \
-			"$BRIG" --root "$BRIG_ROOT" sandbox --best-effort --userns $kind \
+			"$BRIG" --root "$BRIG_ROOT" sandbox --best-effort --userns "$kind" \
 			--rootfs "$(python_rootfs)" -- python3 -c "$try_pid1" 2>"$T/err") || fail "$(<"$T/err")"
 		assert_json .stdout '[]'
 	done

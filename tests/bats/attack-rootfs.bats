@@ -71,7 +71,6 @@ run_link() {
 }
 
 @test "attack: links that are exchanged while the mounts are made" {
-	local i
 	edit_config "$T/b" '.mounts += [{destination: "/race/a/b", type: "tmpfs", source: "tmpfs"},
 		{destination: "/race/a/file", type: "bind", source: "/etc/hostname", options: ["bind"]}]'
 	mkdir -p "$T/b/rootfs/race/a" "$T/b/rootfs/race/x"
@@ -82,7 +81,7 @@ run_link() {
 			mv -T a x/a && mv -T link a && mv -T a link && mv -T x/a a
 		done
 	) 2>/dev/null &
-	for i in {1..60}; do
+	for _ in {1..60}; do
 		timeout -s KILL 20 "$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" >/dev/null 2>&1 </dev/null || true
 	done
 	touch "$T/stop"

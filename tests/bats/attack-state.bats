@@ -68,7 +68,7 @@ forge() {
 	chown -R brigtest1 "$BRIG_ROOT"
 	run_brig sandbox -- true
 	assert_status 125
-	assert_contains "$stderr" "belongs to another user"
+	assert_contains "${stderr:-}" "belongs to another user"
 	end_victim || fail "the cgroup of somebody else was killed"
 	rm -r "$BRIG_ROOT"
 	mkdir -m 700 "$T/mine"
@@ -76,7 +76,7 @@ forge() {
 	chown -h brigtest1 "$BRIG_ROOT"
 	run_brig sandbox -- true
 	assert_status 125
-	assert_contains "$stderr" "belongs to another user"
+	assert_contains "${stderr:-}" "belongs to another user"
 	rm "$BRIG_ROOT"
 }
 
