@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/procfs.h"
 #include "base/raw.h"
 #include "base/str.h"
 #include "nsenter/idmap.h"
@@ -351,6 +352,29 @@ static struct fd_list kept_fds(const struct rt_launch *l)
 	return fds;
 }
 
+/*
+ * INIT that was made by a joining process is undumpable, so its /proc/self belongs to the host's root
+ * and is closed to it: it inherits the OOM score instead. Raising and taking back needs no privilege.
+ */
+static int spawn_with_oom_score(struct rt_launch *l, const struct ns_spawn *s, struct err *e)
+{
+	const struct opt_i32 *score = &l->plan->security->oom_score_adj;
+	char before[16];
+	struct err ignored = {0};
+	int r;
+
+	if (!l->plan->n_joins || !score->set)
+		return ns_spawn(s, &l->channel.child, e);
+	r = (int)procfs_read(l->host->procfs, "self/oom_score_adj", before, sizeof(before), e);
+	if (r >= 0)
+		r = sec_set_oom_score_adj(l->plan->security, l->host->procfs, e);
+	if (r < 0)
+		return r;
+	r = ns_spawn(s, &l->channel.child, e);
+	procfs_write(l->host->procfs, "self/oom_score_adj", before, &ignored);
+	return r;
+}
+
 int row_spawn_init(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
@@ -379,7 +403,7 @@ int row_spawn_init(void *ctx, struct err *e)
 	if (r == 0)
 		r = steps_open(&l->channel, &s, e);
 	if (r == 0)
-		r = ns_spawn(&s, &l->channel.child, e);
+		r = spawn_with_oom_score(l, &s, e);
 	if (r == 0 && s.cgroup_fd >= 0 && !l->channel.child.in_cgroup) {
 		ns_child_kill(&l->channel.child);
 		r = err_set(e, ENOSYS, "clone3 cannot put a process into a cgroup: Linux 5.7 or newer is needed");

@@ -170,7 +170,7 @@ int row_open_console(void *ctx, struct err *e)
 
 bool row_has_oom_score(const void *ctx)
 {
-	return PLAN(ctx)->security->oom_score_adj.set;
+	return PLAN(ctx)->security->oom_score_adj.set && !PLAN(ctx)->n_joins; /* see row_spawn_init */
 }
 
 int row_set_oom_score(void *ctx, struct err *e)

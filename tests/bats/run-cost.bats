@@ -1,0 +1,57 @@
+# places: root
+# What a run costs and leaks.
+load ../lib/common
+
+@test "run cost: brig itself stays below 2 MiB of memory" {
+	make_bundle "$T/bundle" sleep 100
+	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)" &
+	local pid=$! peak
+	wait_for 10 test -s "$BRIG_ROOT/$(new_id)/state.json"
+	peak=$(sed -n 's/^VmHWM:\s*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
+	run_brig kill "$(new_id)" KILL
+	wait
+	echo "peak: $peak KiB"
+	[ "$peak" -lt 2048 ]
+}
+
+# with_fds WORDS...: brig run with descriptors 3, 5 and 9 open, and 4 when $four is set. (3 is bats' own.)
+with_fds() {
+	run --separate-stderr bash -c 'exec 4<&-; [ -z "$four" ] || exec 4</dev/null
+		exec 3</dev/null 5</dev/null 9</dev/null "$@"' _ "$BRIG" --root "$BRIG_ROOT" run "$@"
+}
+
+@test "run cost: the program gets descriptors 0 to 2 and those it was promised" {
+	# the list itself has one more, for the directory
+	make_bundle "$T/bundle" sh -c 'ls /proc/self/fd | tr "\n" " "'
+	export four=1
+	with_fds -b "$T/bundle" "$(new_id)"
+	assert_equal "$output" "0 1 2 3 "
+	with_fds --preserve-fds 2 -b "$T/bundle" "$(new_id)"
+	assert_equal "$output" "0 1 2 3 4 5 "
+	unset four
+	with_fds --preserve-fds 2 -b "$T/bundle" "$(new_id)"
+	assert_status 125
+	assert_contains "$stderr" "descriptor 4"
+}
+
+@test "run cost: two processes, and no more than 480 system calls" {
+	command -v strace >/dev/null || skip "no strace on this machine"
+	make_bundle "$T/bundle" true
+	run_brig run -b "$T/bundle" "$(new_id)"
+	strace -f -o "$T/trace" "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+	echo "$(grep -c '(' "$T/trace") system calls"
+	[ "$(cut -d' ' -f1 "$T/trace" | sort -u | wc -l)" = 2 ]
+	[ "$(grep -c '(' "$T/trace")" -lt 480 ]
+}
+
+@test "run cost: valgrind finds nothing in what it can run" {
+	command -v valgrind >/dev/null || skip "no valgrind on this machine"
+	make_bundle "$T/bundle" true
+	local words
+	# Debian's valgrind knows none of the new mount calls, so no container starts under it
+	for words in "plan -b $T/bundle" spec "spec --rootless" features "state absent" "sandbox --help"; do
+		# shellcheck disable=SC2086
+		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
+			"$BRIG" --root "$BRIG_ROOT" $words >/dev/null 2>"$T/errors" || [ $? = 1 ] || fail "$words" "$(cat "$T/errors")"
+	done
+}
