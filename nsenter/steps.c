@@ -14,6 +14,7 @@
 #include "nsenter/steps.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -337,12 +338,30 @@ static int bad_report(struct driver *d, size_t first, const struct report *rep, 
 	return err_wrap(e, "%s", d->t->rows[row].name);
 }
 
+/* True when the caller wants to stop before INIT has answered. */
+static bool interrupted(const struct step_channel *c)
+{
+	struct pollfd p[] = {{c->parent, POLLIN, 0}, {c->interrupt, POLLIN, 0}};
+	long r;
+
+	if (c->interrupt < 0)
+		return false;
+	do
+		r = raw_call(SYS_ppoll, (long)p, 2, 0, 0, 8);
+	while (r == -EINTR);
+	return r > 0 && !p[0].revents && p[1].revents;
+}
+
 /* Waits for the answer to the batch first..last. */
 static int await(struct driver *d, size_t first, size_t last, struct err *e)
 {
 	size_t exec = exec_row(d->t, d->ctx);
 	struct report rep;
-	long n = raw_read(d->c->parent, &rep, sizeof(rep));
+	long n;
+
+	if (interrupted(d->c))
+		return err_set(e, EINTR, "%s: interrupted", d->t->rows[first].name);
+	n = raw_read(d->c->parent, &rep, sizeof(rep));
 
 	if (n == 0 || n == -ECONNRESET) {
 		if (last == exec && (!d->c->at || *d->c->at == exec))

@@ -64,6 +64,7 @@ struct step_table {
 struct step_channel {
 	int parent, init; /* SOCK_SEQPACKET pair, close-on-exec; INIT keeps `init` */
 	struct ns_child child;
+	int interrupt; /* borrowed; when it is readable while INIT works, steps_run fails with EINTR; -1 */
 	volatile uint32_t *at; /* row INIT is in; NULL when nothing may be shared */
 	uint32_t at_here;
 	bool init_closed; /* the parent's copy of `init` is closed (its number stays for INIT) */
@@ -71,7 +72,7 @@ struct step_channel {
 	bool released; /* INIT has been told to go on alone */
 };
 
-#define STEP_CHANNEL_NONE {.parent = -1, .init = -1, .child = NS_CHILD_NONE}
+#define STEP_CHANNEL_NONE {.parent = -1, .init = -1, .child = NS_CHILD_NONE, .interrupt = -1}
 
 /* Makes the pair for this spawn, which decides how INIT reports where it is, and notes INIT's end in
  * s->channel_fd. */

@@ -19,6 +19,7 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/console.h"
+#include "runtime/interrupt.h"
 #include "runtime/launch.h"
 #include "runtime/self.h"
 
@@ -115,11 +116,15 @@ static int launch_and_wait(struct rt_launch *l, const struct run_options *o, int
 			   struct err *e)
 {
 	auto_close int sigfd = ns_signals_open(NULL, e);
+	auto_interrupt struct interrupt in = INTERRUPT_NONE;
 	int code = 0, r;
 
 	if (sigfd < 0)
 		return sigfd;
-	r = rt_launch(l, e);
+	r = interrupt_open(&in, 0, e);
+	l->interrupt = in.set;
+	if (r == 0)
+		r = rt_launch(l, e);
 	if (r < 0)
 		return r;
 	r = report(l, o, pidfd_socket, e);

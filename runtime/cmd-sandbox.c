@@ -23,6 +23,7 @@
 #include "nsenter/signals.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
+#include "runtime/interrupt.h"
 #include "runtime/launch.h"
 #include "runtime/result.h"
 #include "runtime/sandbox-request.h"
@@ -319,6 +320,22 @@ static int supervise_job(struct job *j, int sigfd, struct err *e)
 	return supervise(&in, &j->output, e);
 }
 
+/* The wall time counts from the beginning of the set-up. */
+static int launch(struct job *j, struct err *e)
+{
+	auto_interrupt struct interrupt in = INTERRUPT_NONE;
+	uint64_t limit = j->q.sb.options.timeout_ns.v;
+	int r = interrupt_open(&in, limit, e);
+
+	if (r < 0)
+		return r;
+	j->launch.interrupt = in.set;
+	r = rt_launch(&j->launch, e);
+	if (r == -EINTR && limit && supervise_now() - j->start_ns >= limit)
+		return err_wrap(e, "the time limit passed during the set-up");
+	return r;
+}
+
 static int run_to_end(struct job *j, struct err *e)
 {
 	auto_close int sigfd = ns_signals_open(NULL, e);
@@ -329,7 +346,7 @@ static int run_to_end(struct job *j, struct err *e)
 	if (sigfd < 0)
 		return sigfd;
 	j->start_ns = supervise_now();
-	r = rt_launch(&j->launch, e);
+	r = launch(j, e);
 	sandbox_request_forget(&j->q);
 	j->result.cache_key = sandbox_cache_key(j->a, &j->q.sb);
 	if (r < 0)

@@ -402,6 +402,7 @@ int row_spawn_init(void *ctx, struct err *e)
 	r = open_joins(p, joins, e);
 	if (r == 0)
 		r = steps_open(&l->channel, &s, e);
+	l->channel.interrupt = l->interrupt;
 	if (r == 0)
 		r = spawn_with_oom_score(l, &s, e);
 	if (r == 0 && s.cgroup_fd >= 0 && !l->channel.child.in_cgroup) {

@@ -20,6 +20,7 @@ struct rt_launch {
 	const struct rt_globals *globals;
 	struct arena *arena;
 	int stdio[3];            /* fds that become 0, 1, 2; -1 = the caller's own; not owned */
+	int interrupt;           /* readable: give up the set-up (EINTR); -1; not owned */
 	bool ephemeral;          /* ours: ended by the next command when we are killed */
 	const char *console_socket; /* where the pty goes; NULL: console_master */
 
@@ -50,9 +51,11 @@ struct rt_launch {
 };
 
 #define RT_LAUNCH_NONE                                                                  \
-	.stdio = {-1, -1, -1}, .pidfd = -1, .status_fd = -1, .init_exe = -1,            \
+	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
+	.init_exe = -1,                                                                 \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
-	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1, .channel = STEP_CHANNEL_NONE,                               \
+	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
+	.channel = STEP_CHANNEL_NONE,                                                   \
 	.state = {.dir = -1, .lock = -1, .root = -1}
 
 /*

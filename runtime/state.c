@@ -145,7 +145,8 @@ static void remove_tree(int root, const char *name, int dir)
 {
 	unlinkat(dir, "state.json", 0);
 	unlinkat(dir, "start", 0);
-	if (unlinkat(dir, "owner", 0) == 0 && unlinkat(root, name, AT_REMOVEDIR) == 0)
+	unlinkat(dir, "owner", 0);
+	if (unlinkat(root, name, AT_REMOVEDIR) == 0)
 		return;
 	unlinkat(dir, "notify/notify.sock", 0);
 	unlinkat(dir, "notify", AT_REMOVEDIR);
@@ -372,8 +373,10 @@ static void sweep_dead(int root, const char *name, int dir)
 			return; /* not written by us */
 		doc = NULL; /* killed before it was written: nothing was made yet */
 	}
-	if (doc && !doc->ephemeral && !str_eq(doc->phase, "creating"))
+	if (doc && !doc->ephemeral && !str_eq(doc->phase, "creating")) {
+		unlinkat(dir, "owner", 0); /* it needs no owner any more: no later sweep reads the record */
 		return;
+	}
 	for (size_t i = 0; r == 0 && doc && doc->cgroup && i < doc->cgroup->paths.n; i++)
 		r = destroy_cgroup(doc->cgroup->paths.v[i], &e);
 	if (r == 0 && doc)

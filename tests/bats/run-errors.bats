@@ -115,3 +115,16 @@ broken() {
 	assert_json .level error "$(cat "$T/log")"
 	date -d "$(jq -r .time "$T/log")" >/dev/null
 }
+
+@test "run errors: a set-up that hangs ends with TERM" {
+	need_root
+	make_bundle "$T/bundle" true
+	edit_config "$T/bundle" '.hooks.createContainer = [{"path": "/bin/sleep", "args": ["sleep", "1000"]}]'
+	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)" 2>"$T/stderr" &
+	local pid=$!
+	wait_for 10 pgrep -P "$pid" >/dev/null
+	wait_for 10 pgrep -x -f "sleep 1000" >/dev/null
+	kill -TERM $pid
+	run wait $pid
+	assert_contains "$(cat "$T/stderr")" interrupted
+}
