@@ -52,6 +52,7 @@ END
 	ln -s "$BRIG" "$T/bin/runc"
 	PATH=$T/bin:$PATH unshare --mount --propagation private bash -c '
 		mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/containerd &&
+		mount -t tmpfs -o mode=755 tmpfs /var/lib &&
 		exec containerd -c "$0/containerd.toml"' "$T" >"$T/containerd.log" 2>&1 3>&- &
 	CONTAINERD_PID=$!
 	NS=${T##*/}
@@ -168,6 +169,39 @@ remove_parent_cgroups() {
 	for dir in /sys/fs/cgroup/"$1" /sys/fs/cgroup/*/"$1"; do
 		[ ! -d "$dir" ] || rmdir "$dir"
 	done
+}
+
+# --- The CRI plugin ------------------------------------------------------------------------------
+
+# What kubelet's containerd has in its configuration; pods get a veth pair.
+cri_config() {
+	cat >"$T/cri.toml" <<END
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "$CALLERS_IMAGE"
+restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "/usr/lib/cni"
+conf_dir = "$T/cni"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+BinaryName = "$BRIG"
+END
+	mkdir "$T/cni"
+	jq -n '{cniVersion: "0.4.0", name: "brig-test", plugins: [{type: "ptp", ipam: {type: "host-local",
+		subnet: "10.231.77.0/24", dataDir: "\($dir)/ipam"}}]}' --arg dir "$T" \
+		>"$T/cni/10-brig.conflist"
+}
+
+# cri METHOD [REQUEST]: sets $status, $output (the answer) and $stderr.
+cri() {
+	run --separate-stderr beside_containerd "$TESTS_LIB/cri" /run/containerd/containerd.sock "$@"
+}
+
+# The same; a failure fails the test.
+cri_ok() {
+	cri "$@"
+	[ "$status" = 0 ] || fail "$stderr"
 }
 
 # --- podman --------------------------------------------------------------------------------------
