@@ -65,6 +65,9 @@ int procfs_openat(int procfs, const char *path, int flags, struct err *e)
 		return err_set(e, -r, "open /proc/%s: %s", path, err_name(-r));
 	fd = sys_openat2(procfs, buf, (uint64_t)(unsigned)flags | O_CLOEXEC, 0,
 			 RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+	if (fd < 0 && errno == EXDEV)
+		return err_set(e, EXDEV, "open /proc/%s: something is mounted over it: in this container "
+			       "parts of /proc are masked or read-only", path);
 	return fd < 0 ? err_sys(e, "open /proc/%s", path) : fd;
 }
 

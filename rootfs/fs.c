@@ -23,7 +23,8 @@ enum { DATA_MAX = 4000, OPTION_MAX = 4096 };
 static const struct { const char *fstype; int code; const char *why; } hints[] = {
 	{"proc", EPERM, "the visible /proc has masked or read-only parts, so the kernel refuses a "
 			"full one in a user namespace; give the outer container an unmasked /proc, "
-			"or bind the existing /proc"},
+			"or bind the existing one, which shows its processes: annotation "
+			"org.brig.proc=bind, or brig sandbox --proc bind"},
 	{"sysfs", EPERM, "sysfs in a user namespace needs a network namespace of its own and a "
 			 "fully visible /sys; bind the existing /sys"},
 	{"mqueue", EPERM, "mqueue in a user namespace needs an ipc namespace of its own"},

@@ -78,7 +78,8 @@ static void bind_instead(struct rootfs_mount *m, const char *source)
 
 /*
  * A user namespace may mount an instance of these only when it also owns the namespace that the
- * instance shows; else the host's own is bound, read-only where it is about the host.
+ * instance shows, and a procfs only when a whole one is visible already (mount_too_revealing in
+ * fs/namespace.c), for which bind_proc is the way out; else the host's own is bound, read-only where it is about the host.
  */
 static void plan_kernel_fs(struct builder *b, struct rootfs_mount *m)
 {
@@ -87,7 +88,7 @@ static void plan_kernel_fs(struct builder *b, struct rootfs_mount *m)
 	if (str_eq(m->fstype, "devpts")) {
 		drop_unmapped_gid(b, m);
 	} else if (str_eq(m->fstype, "proc")) {
-		if (o->user_ns && !o->pid_ns)
+		if (o->user_ns && (!o->pid_ns || o->bind_proc))
 			bind_instead(m, "/proc");
 		else if (o->hidepid)
 			mount_add_data(b->a, m, "hidepid=invisible");
@@ -322,6 +323,10 @@ int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_o
 	struct builder b = {a, s, o, arena_new_of(a, struct rootfs_plan)};
 	struct rootfs_plan *p = b.p;
 
+	/* In one user namespace with those that it shows, /proc/PID/root leads out. */
+	if (o->bind_proc && !o->user_ns)
+		return err_set(e, EINVAL, "org.brig.proc: bind is only possible in a new user namespace: "
+			       "else the processes of the container could enter those that it shows");
 	p->root_fd = p->null_fd = p->new_root = -1;
 	p->user_ns = o->user_ns;
 	p->no_pivot = o->no_pivot;

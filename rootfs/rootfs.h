@@ -44,6 +44,7 @@ struct rootfs_options {
 	bool no_pivot;          /* chroot and MS_MOVE instead of pivot_root (initramfs) */
 	bool host_rootfs;       /* the built-in rootfs in place of root.path */
 	bool hidepid;           /* /proc with hidepid=invisible */
+	bool bind_proc;         /* the caller's /proc in place of a new one; user_ns only */
 	bool proc_subset;       /* /proc with subset=pid */
 	bool terminal;          /* process.terminal: /dev/console will be bound */
 	bool binds_recursive_ro; /* `ro` of a bind covers what is mounted below it, like `rro` */

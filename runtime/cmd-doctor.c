@@ -316,7 +316,8 @@ static const struct check checks[] = {
 	{"mount API", REQUIRED, check_mount_api, "Linux 5.12: open_tree, mount_setattr"},
 	{"tmpfs mount", REQUIRED, check_tmpfs, "CONFIG_TMPFS"},
 	{"proc mount", REQUIRED, check_proc,
-	 "in a container whose /proc is masked: start it with an unmasked /proc (--security-opt systempaths=unconfined)"},
+	 "in a container whose /proc is masked: start it with an unmasked /proc (--security-opt systempaths=unconfined), or use "
+	 "--proc bind, which shows its processes"},
 	{"loopback", REQUIRED, check_loopback, "allow user namespaces their capabilities (AppArmor profile)"},
 	{"seccomp", REQUIRED, check_seccomp, "CONFIG_SECCOMP_FILTER"},
 	{"session keyring", WANTED, check_keyring, "CONFIG_KEYS"},

@@ -194,6 +194,7 @@ static int make_plan(struct job *j, struct err *e)
 		.tiny_init = o->init.v,
 		.die_with_parent = true,
 		.best_effort = o->best_effort.v,
+		.bind_proc = o->proc.v == SANDBOX_PROC_BIND,
 		.userns = choose_userns(j),
 		.systemd_cgroup = j->launch.globals->systemd_cgroup,
 		.no_cgroup = j->launch.globals->no_cgroup,

@@ -257,6 +257,21 @@ static const struct oci_spec *with_mount(struct arena *a, const struct oci_spec 
 	return copy;
 }
 
+/* For callers of the OCI commands, which have no option for it. */
+static int read_proc_annotation(const struct str_map *m, bool *ret_bind, struct err *e)
+{
+	static const char *const words[] = {"new", "bind", NULL};
+	int word = 0;
+
+	for (size_t i = 0; i < m->n && word >= 0; i++)
+		if (str_eq(m->v[i].key, "org.brig.proc"))
+			word = str_index(words, m->v[i].value);
+	if (word < 0)
+		return err_set(e, EINVAL, "annotations.org.brig.proc: it is neither new nor bind");
+	*ret_bind = word;
+	return 0;
+}
+
 static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
 {
 	const struct plan_options *o = &p->options;
@@ -271,6 +286,7 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 		.no_pivot = o->no_pivot,
 		.host_rootfs = o->host_rootfs,
 		.hidepid = o->sandbox,
+		.bind_proc = o->bind_proc,
 		.terminal = p->spec->process->terminal.v,
 		.binds_recursive_ro = o->sandbox,
 		.root_attr = o->sandbox ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV : 0,
@@ -282,6 +298,8 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 		.user_gid = p->spec->process->user.gid,
 	};
 
+	if (!o->sandbox && read_proc_annotation(&p->spec->annotations, &ro.bind_proc, e) < 0)
+		return -e->code;
 	plan_cgroup_dirs(a, p, h, &ro);
 	ro.bundle = o->bundle;
 	return rootfs_plan(a, o->extra_mount ? with_mount(a, p->spec, o->extra_mount) : p->spec, &ro,
@@ -338,9 +356,11 @@ static void plan_wall(struct arena *a, struct plan *p)
 	p->wall->writable = paths;
 	for (size_t i = 0; i < r->n_mounts; i++) {
 		const struct rootfs_mount *m = &r->mounts[i];
+		/* Nothing of a procfs is to be written, be it bound or new. */
 		bool tree = m->kind == ROOTFS_BIND || (m->kind == ROOTFS_FS && str_eq(m->fstype, "tmpfs"));
 
-		if (tree && !((m->attr.set | m->attr_rec.set) & MOUNT_ATTR_RDONLY))
+		if (tree && !str_eq(m->target, "/proc") &&
+		    !((m->attr.set | m->attr_rec.set) & MOUNT_ATTR_RDONLY))
 			paths[p->wall->n_writable++] = m->target;
 	}
 }

@@ -30,6 +30,7 @@ struct plan_options {
 	bool tiny_init;          /* pid 1 is our init, the payload its child */
 	bool die_with_parent;
 	bool best_effort;
+	bool bind_proc;          /* sandbox: our /proc bound; others: the annotation org.brig.proc */
 	bool no_pivot, no_new_keyring;
 	enum plan_userns userns;
 	bool systemd_cgroup, no_cgroup;

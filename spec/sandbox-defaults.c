@@ -54,6 +54,7 @@ static void default_options(struct build *b)
 	DEFAULT(o->shm_size, 64 * MIB);
 	DEFAULT(o->network, SANDBOX_NETWORK_NONE);
 	DEFAULT(o->userns, SANDBOX_USERNS_AUTO);
+	DEFAULT(o->proc, SANDBOX_PROC_NEW);
 	DEFAULT(o->init, true);
 	DEFAULT(o->best_effort, false);
 	o->host_rootfs = !b->s->root->path;
@@ -415,7 +416,10 @@ static void default_linux(struct build *b)
 	default_cpu_and_pids(b, res);
 	if (b->h->cgroup_v2)
 		default_map(b->a, &res->unified, v2_files, 2);
-	default_map(b->a, &l->sysctl, sysctls, 1);
+	/* Where /proc cannot be new, /proc/sys is read-only; then the built-in filter alone refuses
+	 * further user namespaces. */
+	if (b->o->proc.v != SANDBOX_PROC_BIND || !b->o->default_seccomp)
+		default_map(b->a, &l->sysctl, sysctls, 1);
 	if (!b->o->given_masked)
 		l->masked_paths = oci_names_to_strv(b->a, spec_masked_paths);
 	if (!b->o->given_readonly)

@@ -18,6 +18,7 @@
 
 static const char *const output_actions[] = {"truncate", "kill", NULL};
 static const char *const networks[] = {"none", "host", NULL};
+static const char *const procs[] = {"new", "bind", NULL};
 static const char *const usernses[] = {"auto", "single", "range", NULL};
 
 #define SETTING(name_, kind_, member, ...) \
@@ -49,6 +50,8 @@ const struct sandbox_setting sandbox_settings[] = {
 		.arg = "none|host", .help = "none (default: only loopback) or host"),
 	SETTING("userns", SANDBOX_CHOICE, userns, .choices = usernses, .arg = "MODE",
 		.help = "ids: a private range, a single one, or auto (default)"),
+	SETTING("proc", SANDBOX_CHOICE, proc, .choices = procs, .arg = "new|bind",
+		.help = "its own /proc (default), or bind ours, which shows our processes"),
 	SETTING("env-allow", SANDBOX_NAMES, env_allow, .in_spec = true, .arg = "NAME",
 		.help = "pass this variable of the caller on (repeatable)"),
 	SETTING("outputs", SANDBOX_PATH, outputs, .in_spec = true, .arg = "DIR",

@@ -35,6 +35,7 @@
 
 enum sandbox_output_action { SANDBOX_OUTPUT_TRUNCATE, SANDBOX_OUTPUT_KILL };
 enum sandbox_network { SANDBOX_NETWORK_NONE, SANDBOX_NETWORK_HOST };
+enum sandbox_proc { SANDBOX_PROC_NEW, SANDBOX_PROC_BIND };
 enum sandbox_userns { SANDBOX_USERNS_AUTO, SANDBOX_USERNS_SINGLE, SANDBOX_USERNS_RANGE };
 
 /* Times in nanoseconds, sizes in bytes; a time limit of 0 is "none". sandbox_defaults sets every
@@ -47,7 +48,7 @@ struct sandbox_options {
 	struct opt_u64 output_limit; /* a stream */
 	struct opt_u64 tmp_size, work_size, shm_size;
 	struct opt_bool init, best_effort;
-	struct opt_u32 output_action, network, userns; /* the enumerations above */
+	struct opt_u32 output_action, network, userns, proc; /* the enumerations above */
 	struct strv env_allow;       /* names copied from the caller's environment */
 	char *outputs;               /* directory of the host, absolute: SANDBOX_OUTPUTS, writable */
 	char *stdin_text;            /* given to the program; NULL: nothing */
