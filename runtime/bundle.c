@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
+#include "base/str.h"
 #include "spec/spec.h"
 
 int rt_bundle_load(struct arena *a, const char *dir, struct rt_bundle *ret, struct err *e)
@@ -30,6 +33,16 @@ int rt_bundle_load(struct arena *a, const char *dir, struct rt_bundle *ret, stru
 		return r;
 	*ret = b;
 	return 0;
+}
+
+bool rt_bundle_mentions(const char *dir, const char *word)
+{
+	auto_close int fd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_strbuf struct strbuf text = {0};
+	struct err ignored;
+
+	return fd >= 0 && io_read_file(fd, "config.json", JSON_MAX_BYTES, &text, &ignored) == 0 &&
+	       memmem(text.p, text.len, word, strlen(word));
 }
 
 int rt_check_preserved(unsigned n, struct err *e)

@@ -191,6 +191,15 @@ static bool is_exposed_to(const struct oci_spec *s)
 	return self_is_exposed_to(&none);
 }
 
+/* Most containers of root have no ids of their own. Seen in the text already, that saves reading the
+ * configuration twice; is_exposed_to decides. */
+static int protect_early(const char *bundle, char **argv, struct err *e)
+{
+	if (geteuid() || self_is_safe() || rt_bundle_mentions(bundle, "uidMappings"))
+		return 0;
+	return self_protect(argv, e);
+}
+
 static int load_and_launch(struct rt_launch *l, const struct run_options *o, struct rt_host *h,
 			   bool create, struct err *e)
 {
@@ -207,9 +216,11 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	};
 	bool leave = create || o->detach;
 	auto_close int pidfd_socket = -1;
-	int r = rt_bundle_load(l->arena, o->bundle, &b, e);
+	int r = protect_early(o->bundle, l->globals->argv, e);
 
-	if (r == 0 && is_exposed_to(b.spec)) /* before anything else is done, for it is done again */
+	if (r == 0)
+		r = rt_bundle_load(l->arena, o->bundle, &b, e);
+	if (r == 0 && is_exposed_to(b.spec))
 		r = self_protect(l->globals->argv, e);
 	if (r < 0)
 		return r;

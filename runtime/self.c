@@ -114,6 +114,13 @@ static int copy_sealed(struct err *e)
 	return take_fd(&to);
 }
 
+bool self_is_safe(void)
+{
+	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC);
+
+	return exe >= 0 && is_unwritable(exe);
+}
+
 int self_protect(char **argv, struct err *e)
 {
 	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC), safe = -1;

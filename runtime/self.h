@@ -24,6 +24,8 @@
 bool self_is_exposed(int procfs, pid_t pid, bool own_userns);
 /* The same for a container that is to be made; no mappings: it has no user namespace of its own. */
 bool self_is_exposed_to(const struct oci_id_mapping_list *uids);
+/* Nobody can write the file we run from: self_protect has been at work, or it is on a read-only mount. */
+bool self_is_safe(void);
 /*
  * Returns 0 when nobody can write the file we run from; else executes it again in such a way with
  * argv. Before anything is read that cannot be read again. -errno on failure.
