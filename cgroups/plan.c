@@ -334,6 +334,18 @@ static void warn_of_each(struct cg_builder *b, const char *why)
 		cg_warn(b, "the device filter is not enforced: %s", why);
 }
 
+static const char *way_out(const struct cg_builder *b)
+{
+	if (!b->p->settings.n && b->p->filter_devices)
+		return "make /sys/fs/cgroup writable, or go without cgroups and without the filter: "
+		       "--cgroup-manager=disabled";
+	if (b->rq->host->euid == 0)
+		return "leave it out, or make /sys/fs/cgroup writable (in a container: a cgroup mount "
+		       "that is read-write)";
+	return "leave it out, or start from a unit that is delegated to you, for example systemd-run "
+	       "--user --scope -p Delegate=yes brig ...";
+}
+
 static int cannot(struct cg_builder *b)
 {
 	const struct cg_host *h = b->rq->host;
@@ -346,11 +358,8 @@ static int cannot(struct cg_builder *b)
 		warn_of_each(b, h->why_none ? h->why_none : "there is no cgroup");
 		return 0;
 	}
-	return err_set(b->e, EACCES,
-		       "%s needs a cgroup, but %s; leave it out, or start from a "
-		       "unit that is delegated to you, for example systemd-run --user --scope -p "
-		       "Delegate=yes brig ...",
-		       what, h->why_none ? h->why_none : "there is none");
+	return err_set(b->e, EACCES, "%s needs a cgroup, but %s; %s", what,
+		       h->why_none ? h->why_none : "there is none", way_out(b));
 }
 
 static int choose_driver(struct cg_builder *b, const char *wish)

@@ -19,6 +19,16 @@
 #include "rootfs/internal.h"
 #include "rootfs/userns.h"
 
+/* What is above the root of a chroot cannot be reached, and what we mount would show up there. */
+static int propagation_error(struct err *e)
+{
+	if (errno == EINVAL)
+		return err_set(e, EINVAL, "cut the mounts off from the host's: / is no mount point but a "
+			       "chroot: bind its directory onto itself before the chroot (mount --bind "
+			       "DIR DIR)");
+	return err_sys(e, "cut the mounts off from the host's");
+}
+
 int isolate_host_mounts(const struct rootfs_plan *p, struct err *e)
 {
 	unsigned long flags = p->propagation ? p->propagation : MS_SLAVE | MS_REC;
@@ -28,9 +38,9 @@ int isolate_host_mounts(const struct rootfs_plan *p, struct err *e)
 	if (flags & MS_UNBINDABLE) /* for the container only: nothing could be bound from now on */
 		flags = MS_PRIVATE | (flags & MS_REC);
 	if (!(flags & MS_REC) && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
-		return err_sys(e, "make the host's mounts slaves");
+		return propagation_error(e);
 	if (mount(NULL, "/", NULL, flags, NULL) < 0)
-		return err_sys(e, "set the propagation of / (is it a mount point?)");
+		return propagation_error(e);
 	if ((flags & MS_SHARED) && mount(NULL, "/", NULL, MS_PRIVATE, NULL) < 0)
 		return err_sys(e, "make / private");
 	return 0;

@@ -106,6 +106,10 @@ static enum verdict check_userns(struct doctor *d)
 
 static enum verdict check_ids(struct doctor *d)
 {
+	if (d->host.privileged && !d->host.initial_userns) {
+		SAY(d, "root of a user namespace: sandboxes work, with a single user inside");
+		return OK;
+	}
 	if (d->host.privileged) {
 		SAY(d, "a private range for each sandbox (running as root)");
 		return OK;

@@ -96,13 +96,21 @@ static int make_memfd(void)
 	return fd;
 }
 
+static int open_error(struct err *e)
+{
+	if (errno == ENOENT || errno == ENOTDIR)
+		return err_set(e, errno, "open our own executable as %s: is there no proc file system on "
+			       "/proc (mount -t proc proc /proc)?", own_exe);
+	return err_sys(e, "open our own executable");
+}
+
 static int copy_sealed(struct err *e)
 {
 	auto_close int from = open(own_exe, O_RDONLY | O_CLOEXEC), to = make_memfd();
 	ssize_t n;
 
 	if (from < 0)
-		return err_sys(e, "open our own executable");
+		return open_error(e);
 	if (to < 0)
 		return err_sys(e, "make a copy of our own executable in memory");
 	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
@@ -126,7 +134,7 @@ int self_protect(char **argv, struct err *e)
 	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC), safe = -1;
 
 	if (exe < 0)
-		return err_sys(e, "open our own executable");
+		return open_error(e);
 	if (is_unwritable(exe)) {
 		/* the kernel named us after the descriptor (before 6.14) */
 		prctl(PR_SET_NAME, "brig", 0, 0, 0);
