@@ -69,7 +69,7 @@ static int delete_container(const char *id, void *arg, struct err *e)
 	if (r == 0 && c.cgroup)
 		r = cg_destroy(c.cgroup, e);
 	if (r == 0)
-		r = resctrl_remove(c.doc->intel_rdt_dir, e);
+		r = c.cgroup ? resctrl_remove(c.doc->intel_rdt_dir, e) : rt_state_destroy_groups(c.doc, e);
 	if (r < 0)
 		return r;
 	rt_state_remove(&c.state);

@@ -412,6 +412,7 @@ int row_spawn_init(void *ctx, struct err *e)
 	for (size_t i = 0; i < p->n_joins; i++)
 		if (joins[i].fd >= 0)
 			close(joins[i].fd);
+	l->made = r == 0;
 	return r;
 }
 

@@ -32,6 +32,7 @@ static const struct step rows[] = {
 	{"open the mount sources", STEP_PARENT, row_sources_by_parent, row_open_sources, row_undo_open_sources},
 	{"prepare the init", STEP_PARENT, row_has_tiny_init, row_prepare_tiny_init, row_undo_tiny_init},
 	{"connect the console", STEP_PARENT, row_has_terminal, row_connect_console, row_undo_connect_console},
+	{"give the streams to the payload", STEP_PARENT, row_streams_change_owner, row_own_streams, NULL},
 	{"connect to the seccomp agent", STEP_PARENT, row_has_listener, row_connect_listener, row_undo_connect_listener},
 	{"make the start fifo", STEP_PARENT, row_is_create, row_make_start_fifo, NULL},
 	{"make the first process", STEP_SPAWN, NULL, row_spawn_init, NULL},
@@ -126,6 +127,16 @@ static bool can_load_beside(const struct plan *p)
 	       p->cgroup->filter_devices && ns_shares_vm(&s);
 }
 
+static void run_poststop(struct rt_launch *l)
+{
+	struct hooks_run h = {.list = HOOKS(l, poststop), .kind = "poststop", .status = "stopped"};
+
+	if (!h.list->n)
+		return;
+	h.state = rt_launch_describe(l);
+	hooks_run_all(&h);
+}
+
 int rt_launch(struct rt_launch *l, struct err *e)
 {
 	int r;
@@ -138,6 +149,8 @@ int rt_launch(struct rt_launch *l, struct err *e)
 		l->exec_failed = str_starts(e->msg, START ": exec: ");
 		close_private(l);
 		steps_close(&l->channel);
+		if (l->made) /* runtime.md: a failed creation goes on where a deletion ends */
+			run_poststop(l);
 		return r;
 	}
 	l->pid = l->channel.child.pid;
@@ -171,16 +184,6 @@ void rt_launch_detach(struct rt_launch *l)
 	cleanup_close(&l->notify_fd);
 	cleanup_close(&l->console_master);
 	rt_state_close(&l->state);
-}
-
-static void run_poststop(struct rt_launch *l)
-{
-	struct hooks_run h = {.list = HOOKS(l, poststop), .kind = "poststop", .status = "stopped"};
-
-	if (!h.list->n)
-		return;
-	h.state = rt_launch_describe(l);
-	hooks_run_all(&h);
 }
 
 int rt_launch_end(struct rt_launch *l, struct err *e)

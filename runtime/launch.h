@@ -45,6 +45,7 @@ struct rt_launch {
 	struct resctrl resctrl;
 	int start_fd;            /* create: the fifo `start` */
 	int status_write;
+	bool made;               /* there has been an INIT */
 	pid_t payload;           /* tiny_init: in INIT's pid namespace */
 	char created[SPEC_TIME_SIZE];
 	char home[sizeof("HOME=") + HOME_MAX];

@@ -39,7 +39,9 @@ static int make_dirs(const char *path, struct err *e)
 	auto_free char *parent = strdup(path);
 	char *slash = parent ? strrchr(parent, '/') : NULL;
 
-	if (mkdir(path, 0700) < 0 && errno == ENOENT && slash && slash != parent) {
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	if (errno == ENOENT && slash && slash != parent) {
 		*slash = '\0';
 		if (mkdir(parent, 0755) < 0 && errno != EEXIST)
 			return err_sys(e, "make %s", parent);
@@ -47,7 +49,7 @@ static int make_dirs(const char *path, struct err *e)
 			return err_sys(e, "make the state directory %s", path);
 		return 0;
 	}
-	return errno && access(path, F_OK) < 0 ? err_sys(e, "make the state directory %s", path) : 0;
+	return errno != EEXIST ? err_sys(e, "make the state directory %s", path) : 0;
 }
 
 /* In /tmp anybody can put a link to a directory of ours. */
@@ -357,6 +359,15 @@ static int destroy_cgroup(char *path, struct err *e)
 	return r == -ENOENT ? 0 : r < 0 ? r : cg_destroy(cg, e);
 }
 
+int rt_state_destroy_groups(const struct spec_state *doc, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && doc->cgroup && i < doc->cgroup->paths.n; i++)
+		r = destroy_cgroup(doc->cgroup->paths.v[i], e);
+	return r < 0 ? r : resctrl_remove(doc->intel_rdt_dir, e);
+}
+
 /* The locks are ours, so the owner is dead: ends what it left, unless that was complete and not to
  * end with its owner (`brig run` and `create`; those are ended by `brig delete`). */
 static void sweep_dead(int root, const char *name, int dir)
@@ -377,10 +388,8 @@ static void sweep_dead(int root, const char *name, int dir)
 		unlinkat(dir, "owner", 0); /* it needs no owner any more: no later sweep reads the record */
 		return;
 	}
-	for (size_t i = 0; r == 0 && doc && doc->cgroup && i < doc->cgroup->paths.n; i++)
-		r = destroy_cgroup(doc->cgroup->paths.v[i], &e);
-	if (r == 0 && doc)
-		r = resctrl_remove(doc->intel_rdt_dir, &e);
+	if (doc)
+		r = rt_state_destroy_groups(doc, &e);
 	if (r < 0) /* kept: the next command tries again */
 		log_warning("sweep %s, left by a killed brig: %s", name, e.msg);
 	else

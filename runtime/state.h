@@ -36,6 +36,9 @@ int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state *
 int rt_state_owner(const struct rt_state *s);
 /* Waits until nobody holds `owner` any more, neither that process nor its INIT; then we do. */
 int rt_state_own(struct rt_state *s, struct err *e);
+/* Ends and removes the cgroups and the resctrl group that the record names, as far as they are there:
+ * of the hierarchies of v1 some may be gone already. */
+int rt_state_destroy_groups(const struct spec_state *doc, struct err *e);
 /* Removes the directory; closes the fds. */
 void rt_state_remove(struct rt_state *s);
 void rt_state_close(struct rt_state *s);
