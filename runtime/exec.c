@@ -30,6 +30,7 @@
 #include "runtime/exec-cgroup.h"
 #include "runtime/exec-join.h"
 #include "runtime/payload.h"
+#include "runtime/stdio.h"
 
 #define EXEC(ctx) ((struct rt_exec *)(ctx))
 #define SEC(ctx) (((const struct rt_exec *)(ctx))->security)
@@ -381,6 +382,8 @@ static int set_descriptors(void *ctx, struct err *e)
 {
 	const struct rt_exec *x = ctx;
 
+	if (x->console_peer < 0 && stdio_own((int[]){-1, -1, -1}, x->security->uid, e) < 0)
+		return -e->code;
 	for (int i = 0; i < 3 && x->console_peer >= 0; i++)
 		if (dup2(x->console_peer, i) < 0)
 			return err_sys(e, "dup2 to %d", i);
@@ -443,8 +446,27 @@ static int exec_program(void *ctx, struct err *e)
 	return payload_exec(EXEC(ctx)->argv, EXEC(ctx)->envp, e);
 }
 
+/* The process that joined cannot: the pipes' owner does not exist in its user namespace. */
+static bool streams_change_owner(const void *ctx)
+{
+	const struct oci_linux *l = EXEC(ctx)->spec->linux_;
+
+	return EXEC(ctx)->console[0] < 0 && l && l->uid_mappings.n;
+}
+
+static int own_streams(void *ctx, struct err *e)
+{
+	const struct rt_exec *x = ctx;
+	uid_t uid;
+
+	if (!stdio_host_uid(&x->spec->linux_->uid_mappings, x->security->uid, &uid))
+		return 0;
+	return stdio_own((int[]){-1, -1, -1}, uid, e);
+}
+
 static const struct step rows[] = {
 	{"find the namespaces", STEP_PARENT, NULL, find_namespaces, undo_find_namespaces},
+	{"give the streams to the program", STEP_PARENT, streams_change_owner, own_streams, NULL},
 	{"compile the seccomp filter", STEP_PARENT, own_filter, compile_filter, NULL},
 	{"connect to the seccomp agent", STEP_PARENT, has_listener, connect_listener, NULL},
 	{"open the cgroup", STEP_PARENT, has_sub_cgroup, find_cgroup, NULL},

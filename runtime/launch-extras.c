@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of the parent that few containers have: the seccomp agent, resctrl, network devices, the
- * socket of a service manager. */
+ * socket of a service manager, streams for another user. */
 #include "runtime/launch-rows.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "nsenter/netdev.h"
 #include "runtime/activation.h"
+#include "runtime/stdio.h"
 
 /* ---- the seccomp agent ---- */
 
@@ -133,4 +134,25 @@ int row_make_notify(void *ctx, struct err *e)
 void row_undo_make_notify(void *ctx)
 {
 	cleanup_close(&LAUNCH(ctx)->notify_fd);
+}
+
+/* ---- the standard streams ---- */
+
+/* Where we have no rights over the payload's uid, INIT may have (row_set_descriptors). */
+bool row_streams_change_owner(const void *ctx)
+{
+	const struct plan *p = PLAN(ctx);
+	uid_t uid;
+
+	return !row_has_terminal(ctx) && !(plan_joined(p) & CLONE_NEWUSER) &&
+	       stdio_host_uid(&p->uid_maps, p->security->uid, &uid) && uid != geteuid();
+}
+
+int row_own_streams(void *ctx, struct err *e)
+{
+	const struct rt_launch *l = ctx;
+	uid_t uid;
+
+	stdio_host_uid(&l->plan->uid_maps, l->plan->security->uid, &uid);
+	return stdio_own(l->stdio, uid, e);
 }

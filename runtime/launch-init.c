@@ -20,6 +20,7 @@
 #include "nsenter/timens.h"
 #include "runtime/console.h"
 #include "runtime/payload.h"
+#include "runtime/stdio.h"
 #include "runtime/sysctl.h"
 #include "runtime/tinyinit.h"
 
@@ -256,6 +257,8 @@ int row_set_descriptors(void *ctx, struct err *e)
 {
 	const struct rt_launch *l = ctx;
 
+	if (l->console_peer < 0 && !l->host->privileged && stdio_own(l->stdio, l->plan->security->uid, e) < 0)
+		return -e->code;
 	for (int i = 0; i < 3; i++) {
 		int fd = l->console_peer >= 0 ? l->console_peer : l->stdio[i];
 

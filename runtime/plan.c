@@ -220,9 +220,19 @@ static void plan_process(struct arena *a, struct plan *p)
 
 	p->argv = proc->args.v;
 	p->envp = arena_array(a, proc->env.n + extra->n + 2, sizeof(char *)); /* room for HOME and NULL */
-	for (size_t i = 0; i < proc->env.n; i++) /* without '=': never filled from our own environment */
-		if (strchr(proc->env.v[i], '=') && !is_replaced(extra, proc->env.v[i]))
-			p->envp[n++] = proc->env.v[i];
+	for (size_t i = 0; i < proc->env.n; i++) {
+		char *entry = proc->env.v[i];
+		size_t at = 0;
+
+		/* Without '=': never filled from our own environment. */
+		if (!strchr(entry, '=') || is_replaced(extra, entry))
+			continue;
+		/* The last one of a name wins, as under runc and crun. */
+		while (at < n && strncmp(p->envp[at], entry, strcspn(entry, "=") + 1) != 0)
+			at++;
+		p->envp[at] = entry;
+		n += at == n;
+	}
 	for (size_t i = 0; i < extra->n; i++)
 		p->envp[n++] = extra->v[i];
 	p->n_env = n;
