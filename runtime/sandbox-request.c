@@ -279,7 +279,8 @@ static int parse_flags(int argc, char **argv, struct flags *f, struct err *e)
 	struct cli c = {
 		.usage = "brig sandbox [OPTION...] [-- COMMAND ARG...]",
 		.summary = "Runs a program in a hardened sandbox and prints one JSON object about how it went.\n"
-			   "What neither the spec nor an option says is set to the safe default.",
+			   "What neither the spec nor an option says is set to the safe default.\n"
+			   "SIZE is in powers of 1024 (64m, 1.5g), TIME in seconds or with a unit (500ms, 2m).",
 		.options = options,
 		.max_args = -1,
 	};
