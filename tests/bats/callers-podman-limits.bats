@@ -10,11 +10,21 @@ teardown_file() { podman_teardown_file; }
 setup() { podman_setup; }
 teardown() { podman_teardown; }
 
-@test "limits, update, stats, pause: one container's life" {
+# cgroup_value V2-FILE V1-FILE: of the container's memory cgroup.
+cgroup_value() {
+	local pid
+	pid=$(podman inspect -f '{{.State.Pid}}' "$NAME")
+	if cgroup2_only; then
+		cat "/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$pid/cgroup")/$1"
+	else
+		cat "/sys/fs/cgroup/memory$(sed -n 's/.*:memory://p' "/proc/$pid/cgroup")/$2"
+	fi
+}
+
+@test "limits, update, statistics, pause, out of memory: one container's life" {
 	podman_run -d --name "$NAME" --memory 64m --pids-limit 20 -- sleep 1000
-	podman update --memory 48m "$NAME"
-	assert_equal "$(cat "$(find /sys/fs/cgroup -path '*/libpod-*/memory.limit_in_bytes' -o \
-		-path '*/libpod-*/memory.max')")" 50331648
+	podman update --memory 20m "$NAME"
+	assert_equal "$(cgroup_value memory.max memory.limit_in_bytes)" 20971520
 	run podman stats --no-stream --format '{{.MemUsage}} {{.PIDs}}' "$NAME"
 	assert_status 0
 	[[ $output =~ ^[0-9.]+kB\ /\ .*MB\ 1$ ]]
@@ -24,6 +34,9 @@ teardown() { podman_teardown; }
 	run podman exec "$NAME" true
 	[ "$status" -ne 0 ]
 	podman unpause "$NAME"
+	run podman exec "$NAME" sh -c 'x=$(tr "\0" x </dev/zero)'
+	assert_status 137
+	[[ $(cgroup_value memory.events memory.oom_control) =~ oom_kill\ [1-9] ]]
 	run podman exec "$NAME" sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		sleep 5 & done'
 	[ "$status" -ne 0 ]
@@ -31,12 +44,7 @@ teardown() { podman_teardown; }
 	podman rm -f -t 0 "$NAME"
 }
 
-@test "out of memory: the program is killed" {
-	run podman_run --name "$NAME" --memory 20m -- sh -c 'x=$(tr "\0" x </dev/zero)'
+@test "a program that needs too much memory is killed" {
+	run podman_run --rm --memory 20m -- sh -c 'x=$(tr "\0" x </dev/zero)'
 	assert_status 137
-	if cgroup2_only; then
-		run podman inspect -f '{{.State.OOMKilled}}' "$NAME"
-		assert_equal "$output" true
-	fi
-	podman rm "$NAME"
 }

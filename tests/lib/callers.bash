@@ -1,4 +1,4 @@
-# shellcheck disable=SC2034 # ID and NAME are for the tests
+# shellcheck disable=SC2034,SC2154 # ID and NAME are for the tests; stderr is set by run
 # Helpers for the tests with real callers: containerd, podman, conmon. Nothing of the machine's own
 # installation is used: the configuration, stores, sockets and state are below $T, and what is fixed
 # in the callers to /run lies in a private mount namespace with an empty /run. The daemon lives as
@@ -314,7 +314,7 @@ podman_leftovers() {
 }
 
 podman_teardown_file() {
-	local status=0
+	local status=0 name
 	[ -n "${PODMAN_READY:-}" ] || return 0
 	# The process that keeps the user namespace, and files that belong to subordinate ids.
 	if [ "$(id -u)" != 0 ]; then
@@ -324,6 +324,10 @@ podman_teardown_file() {
 		kill "$PODMAN_HOLDER"
 		wait "$PODMAN_HOLDER" 2>/dev/null || true
 	fi
+	# What podman makes for itself at the top.
+	for name in libpod_parent/conmon libpod_parent podman_probe; do
+		remove_parent_cgroups "$name" || status=1
+	done
 	brig_teardown || status=1
 	return $status
 }
