@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,6 +16,15 @@
 #include "runtime/commands.h"
 #include "runtime/container.h"
 #include "runtime/hooks.h"
+
+/* INIT alone has the fifo open for reading, until its exec or its end. */
+static void await_exec(int fifo)
+{
+	struct pollfd p = {.fd = fifo};
+
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+}
 
 /* Ends the container, if it is still the one that we started. */
 static void end_container(struct arena *a, const struct rt_globals *g, const struct spec_state *started)
@@ -87,6 +97,7 @@ static int start_container(struct arena *a, const struct rt_globals *g, const ch
 	if (write(fifo, "s", 1) != 1)
 		return err_sys(e, "start the container %s", id);
 	rt_state_close(&c.state); /* what follows may take long: others can have their turn */
+	await_exec(fifo);
 	r = run_poststart(a, g, &c, e);
 	return r < 0 || notify < 0 ? r : notify_wait(notify, c.pidfd, (pid_t)c.doc->init_pid, e);
 }

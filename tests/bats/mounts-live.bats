@@ -78,18 +78,19 @@ mounts() { run_brig mounts "$@"; }
 @test "a list in a file, and a link in the container that points outside" {
 	need_root
 	prepare
-	ln -s /../../../tmp "$T/bundle/rootfs/evil"
+	mkdir "$T/bundle/rootfs/target"
+	ln -s /../../../target "$T/bundle/rootfs/evil"
 	jq -n --arg src "$T/src" '{mounts: [
 		{destination: "/evil/in", source: $src, type: "bind", options: ["bind"]},
 		{destination: "/tmp/t", source: "tmpfs", type: "tmpfs"}]}' >"$T/mounts.json"
 	mounts add "$id" "$T/mounts.json"
 	assert_status 0
-	inside sh -c 'cat /tmp/in/file; stat -f -c %T /tmp/t'
+	inside sh -c 'cat /target/in/file; stat -f -c %T /tmp/t'
 	assert_equal "$output" $'from-host\ntmpfs'
-	[ ! -e /tmp/in ]
+	[ ! -e /target ]
 	mounts remove --config "$T/mounts.json" "$id"
 	assert_status 0
-	inside sh -c 'cut -d" " -f5 /proc/self/mountinfo | grep /tmp/'
+	inside sh -c 'cut -d" " -f5 /proc/self/mountinfo | grep -e /tmp/ -e /target/'
 	assert_equal "$output" ""
 }
 
