@@ -186,3 +186,54 @@ teardown() { podman_teardown; }
 	assert_status 0
 	assert_equal "${lines[0]}" "by fd 3"
 }
+
+# As CRI-O calls it: create by conmon, everything else by itself.
+@test "conmon alone: pid file, log, exit status" {
+	local id state=$T/conmon-state dir=$T/conmon
+	id=$(new_id)
+	mkdir -p "$dir"/{exits,sockets}
+	make_bundle "$dir/bundle" sh -c 'echo out; echo err >&2; exit 6'
+	conmon -c "$id" -n "$id" -u "$id" -r "$BRIG" -b "$dir/bundle" -p "$dir/pid" -l "k8s-file:$dir/log" \
+		--exit-dir "$dir/exits" --socket-dir-path "$dir/sockets" --runtime-arg --root \
+		--runtime-arg "$state"
+	wait_for 5 test -s "$dir/pid"
+	[[ $(od -An -c "$dir/pid" | tr -d ' ') =~ ^[0-9]+$ ]]
+	"$BRIG" --root "$state" start "$id"
+	wait_for 5 test -s "$dir/exits/$id"
+	assert_equal "$(<"$dir/exits/$id")" 6
+	"$BRIG" --root "$state" delete "$id"
+	grep -q 'stdout F out$' "$dir/log"
+	grep -q 'stderr F err$' "$dir/log"
+}
+
+@test "conmon with a terminal: attach sees what is written" {
+	local id state=$T/conmon-state dir=$T/conmon-tty
+	id=$(new_id tty)
+	mkdir -p "$dir"/{exits,sockets}
+	make_bundle "$dir/bundle" sh -c 'read x; tty; echo "got $x"; exit 5'
+	edit_config "$dir/bundle" '.process.terminal = true'
+	conmon -t -i -c "$id" -n "$id" -u "$id" -r "$BRIG" -b "$dir/bundle" -p "$dir/pid" \
+		-l "k8s-file:$dir/log" --exit-dir "$dir/exits" --socket-dir-path "$dir/sockets" \
+		--runtime-arg --root --runtime-arg "$state"
+	wait_for 5 test -S "$dir/sockets/$id/attach"
+	"$BRIG" --root "$state" start "$id"
+	/usr/bin/python3 - "$dir/sockets/$id/attach" >"$dir/seen" <<'END'
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+s.settimeout(10)
+s.send(b"hello\n")
+seen = b""
+while b"got hello" not in seen:
+    packet = s.recv(8192)
+    if not packet:
+        break
+    seen += packet[1:]
+print(seen.decode())
+END
+	assert_contains "$(<"$dir/seen")" /dev/pts/0
+	assert_contains "$(<"$dir/seen")" "got hello"
+	wait_for 5 test -s "$dir/exits/$id"
+	assert_equal "$(<"$dir/exits/$id")" 5
+	"$BRIG" --root "$state" delete "$id"
+}
