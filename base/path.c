@@ -51,6 +51,8 @@ static int make_component(int dir, const char *name, enum path_kind kind, const 
 		r = mkdirat(dir, name, 0755);
 	else
 		r = mknodat(dir, name, S_IFREG | 0644, 0);
+	if (r < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
+		return err_sys(e, "make %s in the rootfs, where it is missing (make it there beforehand)", path);
 	if (r < 0 && errno != EEXIST)
 		return err_sys(e, "make %s in the rootfs", path);
 	fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (kind == PATH_DIR ? O_DIRECTORY : 0));

@@ -302,8 +302,9 @@ static enum verdict check_state(struct doctor *d)
 }
 
 static const char delegate_fix[] =
-	"cgroup v2 with a delegated subtree: run below `systemd-run --user --scope -p Delegate=yes`, "
-	"or set Delegate=cpu cpuset io memory pids for user@.service";
+	"cgroup v2 (on v1: boot with systemd.unified_cgroup_hierarchy=1) with a subtree that is delegated to "
+	"you: systemd-run --user --scope -p Delegate=yes; or go without the limit (--best-effort)";
+static const char controller_fix[] = "as for the cgroup";
 
 static const struct check checks[] = {
 	{"kernel", REQUIRED, check_kernel, "Linux 5.14 or newer"},
@@ -327,9 +328,9 @@ static const struct check checks[] = {
 	{"session keyring", WANTED, check_keyring, "CONFIG_KEYS"},
 	{"Landlock", WANTED, check_landlock, "CONFIG_SECURITY_LANDLOCK and lsm=...,landlock"},
 	{"cgroup", REQUIRED, check_cgroup, delegate_fix},
-	{"memory controller", REQUIRED, check_memory, delegate_fix},
-	{"cpu controller", REQUIRED, check_cpu, delegate_fix},
-	{"pids controller", REQUIRED, check_pids, delegate_fix},
+	{"memory controller", REQUIRED, check_memory, controller_fix},
+	{"cpu controller", REQUIRED, check_cpu, controller_fix},
+	{"pids controller", REQUIRED, check_pids, controller_fix},
 	{"state directory", REQUIRED, check_state, "set --root or XDG_RUNTIME_DIR to a directory of yours"},
 };
 enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };

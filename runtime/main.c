@@ -160,6 +160,20 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 	return r;
 }
 
+/* `brig help [COMMAND]`, for those who try that first. */
+static int help(char *name, struct rt_globals *g)
+{
+	char *words[] = {name ? name : (char *)"brig", (char *)"--help", NULL};
+	const struct command *c = name ? find_command(name) : NULL;
+	struct err e = {0};
+
+	if (c)
+		return c->run(2, words, g);
+	if (name)
+		err_set(&e, EINVAL, "unknown command \"%s\" (see brig --help)", name);
+	return name ? command_failed(&e, 1) : parse_globals(2, words, g, &e) == CLI_HELP ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	auto_arena struct arena *a = arena_new();
@@ -180,6 +194,8 @@ int main(int argc, char **argv)
 		return command_failed(&e, 1);
 	if (log_open(g.log_path, g.log_format, g.debug, &e) < 0)
 		return command_failed(&e, 1);
+	if (str_eq(argv[i], "help"))
+		return help(i + 1 < argc ? argv[i + 1] : NULL, &g);
 	c = find_command(argv[i]);
 	if (!c) {
 		err_set(&e, EINVAL, "unknown command \"%s\" (see brig --help)", argv[i]);
