@@ -42,10 +42,12 @@ static bool debian_switch_is_off(void)
 	return geteuid() != 0 && file_is("/proc/sys/kernel/unprivileged_userns_clone", "0");
 }
 
+/* Only programs without a profile are restricted. */
 static bool apparmor_restricts(void)
 {
 	return geteuid() != 0 &&
-	       file_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1");
+	       file_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") &&
+	       file_is("/proc/self/attr/apparmor/current", "unconfined");
 }
 
 /* The kernel refuses user namespaces to a process whose root is not that of its mount namespace.
@@ -86,7 +88,7 @@ static const struct cause {
 	 "sysctl -w kernel.unprivileged_userns_clone=1"},
 	{{EPERM, EACCES}, apparmor_restricts,
 	 "AppArmor takes the capabilities in unprivileged user namespaces away: install a profile "
-	 "with 'userns,' for this program, or sysctl -w "
+	 "with 'userns,' for this program (contrib/apparmor/brig), or sysctl -w "
 	 "kernel.apparmor_restrict_unprivileged_userns=0"},
 	{{EPERM}, in_chroot,
 	 "user namespaces are refused to a process in a chroot: start outside of it or pivot_root"},

@@ -306,13 +306,17 @@ static const char delegate_fix[] =
 	"you: systemd-run --user --scope -p Delegate=yes; or go without the limit (--best-effort)";
 static const char controller_fix[] = "as for the cgroup";
 
+static const char apparmor_fix[] =
+	"allow user namespaces their capabilities: where kernel.apparmor_restrict_unprivileged_userns is "
+	"1, install the profile contrib/apparmor/brig as /etc/apparmor.d/brig";
+
 static const struct check checks[] = {
 	{"kernel", REQUIRED, check_kernel, "Linux 5.14 or newer"},
 	{"user namespace", REQUIRED, check_userns, "CONFIG_USER_NS, sysctl user.max_user_namespaces > 0"},
 	{"id ranges", WANTED, check_ids,
 	 "install the package uidmap and add a range to /etc/subuid and /etc/subgid (usermod --add-subuids)"},
 	{"pid namespace", REQUIRED, check_pid, "CONFIG_PID_NS"},
-	{"mount namespace", REQUIRED, check_mount, "allow user namespaces their capabilities (AppArmor profile)"},
+	{"mount namespace", REQUIRED, check_mount, apparmor_fix},
 	{"network namespace", REQUIRED, check_net, "CONFIG_NET_NS, sysctl user.max_net_namespaces > 0"},
 	{"ipc namespace", REQUIRED, check_ipc, "CONFIG_IPC_NS"},
 	{"uts namespace", REQUIRED, check_uts, "CONFIG_UTS_NS"},
@@ -323,7 +327,7 @@ static const struct check checks[] = {
 	{"proc mount", REQUIRED, check_proc,
 	 "in a container whose /proc is masked: start it with an unmasked /proc (--security-opt systempaths=unconfined), or use "
 	 "--proc bind, which shows its processes"},
-	{"loopback", REQUIRED, check_loopback, "allow user namespaces their capabilities (AppArmor profile)"},
+	{"loopback", REQUIRED, check_loopback, apparmor_fix},
 	{"seccomp", REQUIRED, check_seccomp, "CONFIG_SECCOMP_FILTER"},
 	{"session keyring", WANTED, check_keyring, "CONFIG_KEYS"},
 	{"Landlock", WANTED, check_landlock, "CONFIG_SECURITY_LANDLOCK and lsm=...,landlock"},

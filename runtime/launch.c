@@ -10,10 +10,14 @@
  */
 #include "runtime/launch-rows.h"
 
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "nsenter/ns.h"
 #include "runtime/console.h"
 #include "runtime/hooks.h"
 
@@ -137,6 +141,19 @@ static void run_poststop(struct rt_launch *l)
 	hooks_run_all(&h);
 }
 
+/* AppArmor lets the user namespace be made and refuses what comes then: any step may be the first. */
+static void name_restriction(const struct rt_launch *l, struct err *e)
+{
+	struct err step = *e;
+	char hint[256];
+
+	if (l->exec_failed || l->host->privileged || !(l->plan->new_ns & CLONE_NEWUSER) ||
+	    (e->code != EPERM && e->code != EACCES) ||
+	    !ns_userns_hint(e->code, hint, sizeof(hint)) || strstr(e->msg, hint))
+		return;
+	err_set(e, step.code, "%.240s: %s", step.msg, hint);
+}
+
 int rt_launch(struct rt_launch *l, struct err *e)
 {
 	int r;
@@ -147,6 +164,7 @@ int rt_launch(struct rt_launch *l, struct err *e)
 	r = steps_run(&table, l, &l->channel, e);
 	if (r < 0) {
 		l->exec_failed = str_starts(e->msg, START ": exec: ");
+		name_restriction(l, e);
 		close_private(l);
 		steps_close(&l->channel);
 		if (l->made) /* runtime.md: a failed creation goes on where a deletion ends */
