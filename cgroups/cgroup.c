@@ -122,7 +122,7 @@ int cg_fd(const struct cg *cg)
 static int attach_deferred(struct cg *cg, pid_t pid, struct err *e)
 {
 	const struct cg_plan *p = cg->deferred;
-	int r = cg_attach_systemd(cg, p->slice, pid, e);
+	int r = cg_attach_systemd(cg, p, pid, e);
 
 	if (r < 0)
 		return r;

@@ -147,6 +147,7 @@ struct cg_plan {
 	enum cg_driver driver; /* CG_DRIVER_NONE: run without a cgroup of our own */
 	char *path;            /* below the mount, begins with '/'; systemd: NULL */
 	char *slice, *unit;    /* systemd driver */
+	struct str_map annotations; /* systemd driver: has the properties of the unit; borrowed */
 	bool explicit_path;    /* from cgroupsPath: an existing empty cgroup is used as is */
 	uint32_t controllers;  /* mask: have to be enabled for the settings */
 	uint32_t wanted;       /* mask: nice to have (stats), enabled where that is free */

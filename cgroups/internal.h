@@ -69,8 +69,11 @@ int cg_open_v1(const struct strv *paths, struct cg *cg, struct err *e);
 int cg_open_v2(const char *path, struct cg *cg, struct err *e);
 /* Path of the service manager's private socket, in buf; returns buf. */
 const char *cg_systemd_socket(uid_t uid, char *buf, size_t size);
-/* Makes the scope cg->unit in slice around pid and opens its cgroup. */
-int cg_attach_systemd(struct cg *cg, const char *slice, pid_t pid, struct err *e);
+/* Makes the scope cg->unit around pid, in the plan's slice, and opens its cgroup. */
+int cg_attach_systemd(struct cg *cg, const struct cg_plan *p, pid_t pid, struct err *e);
+struct strbuf;
+/* The annotations org.systemd.property.* as elements of the array a(sv) at the end of b. */
+int cg_put_properties(struct strbuf *b, const struct str_map *annotations, struct err *e);
 
 /* ---- probe ---- */
 

@@ -295,6 +295,15 @@ static int plan_path(struct cg_builder *b, const char *wish)
 	return 0;
 }
 
+/* Errors in the properties are told before anything is made. */
+static int plan_properties(struct cg_builder *b)
+{
+	auto_strbuf struct strbuf scratch = {0};
+
+	b->p->annotations = b->rq->spec->annotations;
+	return cg_put_properties(&scratch, &b->p->annotations, b->e);
+}
+
 /* "slice:prefix:name" -> slice and prefix-name.scope; a name that ends in .slice is not made. */
 static int plan_unit(struct cg_builder *b, const char *wish)
 {
@@ -383,7 +392,8 @@ static int choose_driver(struct cg_builder *b, const char *wish)
 			       h->mount);
 	if (b->rq->systemd || (!h->writable && needed && h->bus && h->kind == CG_V2)) {
 		p->driver = CG_DRIVER_SYSTEMD;
-		return plan_unit(b, b->rq->systemd ? wish : NULL);
+		return plan_properties(b) < 0 ? -b->e->code
+					      : plan_unit(b, b->rq->systemd ? wish : NULL);
 	}
 	if (h->kind == CG_NONE || !h->writable)
 		return needed ? cannot(b) : 0;

@@ -54,7 +54,8 @@ static void property_bool(struct strbuf *b, const char *name, bool value)
 }
 
 /* The body of StartTransientUnit: ssa(sv)a(sa(sv)). */
-static void put_request(struct strbuf *b, const struct cg *cg, const char *slice, pid_t pid)
+static int put_request(struct strbuf *b, const struct cg *cg, const struct cg_plan *p, pid_t pid,
+		       struct err *e)
 {
 	uint32_t size;
 	size_t at, begin;
@@ -66,7 +67,7 @@ static void put_request(struct strbuf *b, const struct cg *cg, const char *slice
 	dbus_align(b, 8);
 	begin = b->len;
 	property_string(b, "Description", "brig container");
-	property_string(b, "Slice", slice);
+	property_string(b, "Slice", p->slice);
 	property_bool(b, "Delegate", true);
 	property_bool(b, "DefaultDependencies", false);
 	/* No failed scope stays to block the next container with this id. */
@@ -74,11 +75,14 @@ static void put_request(struct strbuf *b, const struct cg *cg, const char *slice
 	property(b, "PIDs", "au");
 	dbus_put_u32(b, sizeof(uint32_t));
 	dbus_put_u32(b, (uint32_t)pid);
+	if (cg_put_properties(b, &p->annotations, e) < 0)
+		return -e->code;
 	size = (uint32_t)(b->len - begin);
 	memcpy(b->p + at, &size, sizeof(size));
 	dbus_put_u32(b, 0);
 	/* The padding of the empty array's elements belongs to it. */
 	dbus_align(b, 8);
+	return 0;
 }
 
 /* The reply to our call: the path of the job. */
@@ -140,7 +144,7 @@ static int wait_job(struct dbus *d, const struct cg *cg, uint32_t serial, struct
 	return r < 0 ? r : 0;
 }
 
-static int start_scope(const struct cg *cg, const char *slice, pid_t pid, struct err *e)
+static int start_scope(const struct cg *cg, const struct cg_plan *p, pid_t pid, struct err *e)
 {
 	auto_strbuf struct strbuf body = {0};
 	const struct dbus_call call = {
@@ -152,11 +156,12 @@ static int start_scope(const struct cg *cg, const char *slice, pid_t pid, struct
 	};
 	struct dbus d;
 	int64_t serial;
-	int r = dbus_connect(&d, cg->bus, e);
+	int r = put_request(&body, cg, p, pid, e);
 
+	if (r == 0)
+		r = dbus_connect(&d, cg->bus, e);
 	if (r < 0)
 		return r;
-	put_request(&body, cg, slice, pid);
 	serial = dbus_send(&d, &call, e);
 	r = serial < 0 ? (int)serial : wait_job(&d, cg, (uint32_t)serial, e);
 	dbus_close(&d);
@@ -184,12 +189,12 @@ static int scope_of(pid_t pid, struct arena *a, char **ret_path, struct err *e)
 	return 0;
 }
 
-int cg_attach_systemd(struct cg *cg, const char *slice, pid_t pid, struct err *e)
+int cg_attach_systemd(struct cg *cg, const struct cg_plan *p, pid_t pid, struct err *e)
 {
 	auto_arena struct arena *a = arena_new();
 	struct cg_plan plan = {.kind = CG_V2, .explicit_path = true};
 	char *scope;
-	int r = start_scope(cg, slice, pid, e);
+	int r = start_scope(cg, p, pid, e);
 
 	if (r == 0)
 		r = scope_of(pid, a, &scope, e);

@@ -40,7 +40,7 @@ static struct strv supported_flags(struct arena *a)
 	return l;
 }
 
-static const struct opt_bool yes = {true, true}, no = {true, false};
+static const struct opt_bool yes = {true, true};
 
 static struct oci_features *describe(struct arena *a)
 {
@@ -49,8 +49,8 @@ static struct oci_features *describe(struct arena *a)
 
 	f->mount_options = mount_options(a);
 	l->capabilities = capabilities(a);
-	*l->cgroup = (struct oci_features_cgroup){.v1 = yes, .v2 = yes, .systemd = no,
-						  .systemd_user = no, .rdma = yes};
+	*l->cgroup = (struct oci_features_cgroup){.v1 = yes, .v2 = yes, .systemd = yes,
+						  .systemd_user = yes, .rdma = yes};
 	l->seccomp->enabled = yes;
 	l->seccomp->supported_flags = supported_flags(a);
 	l->apparmor->enabled = yes;

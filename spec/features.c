@@ -129,9 +129,10 @@ struct oci_features *spec_features_new(struct arena *a)
 	f->annotations.v = arena_array(a, 1, sizeof(*f->annotations.v));
 	f->annotations.v[0].key = arena_strdup(a, "org.brig.version");
 	f->annotations.v[0].value = arena_strdup(a, BRIG_VERSION);
-	f->potentially_unsafe_config_annotations.n = 1;
-	f->potentially_unsafe_config_annotations.v = arena_array(a, 1, sizeof(char *));
+	f->potentially_unsafe_config_annotations.n = 2;
+	f->potentially_unsafe_config_annotations.v = arena_array(a, 3, sizeof(char *));
 	f->potentially_unsafe_config_annotations.v[0] = arena_strdup(a, "org.brig.proc");
+	f->potentially_unsafe_config_annotations.v[1] = arena_strdup(a, "org.systemd.property.");
 	f->linux_ = new_linux(a);
 	return f;
 }
