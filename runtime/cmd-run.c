@@ -20,6 +20,7 @@
 #include "runtime/commands.h"
 #include "runtime/console.h"
 #include "runtime/interrupt.h"
+#include "runtime/foreground.h"
 #include "runtime/launch.h"
 #include "runtime/self.h"
 
@@ -65,51 +66,15 @@ static int parse(int argc, char **argv, bool create, struct run_options *o, stru
 	return activation_check_fds(o->preserve_fds, e);
 }
 
-/* No newline: go-runc and conmon parse the whole file as a number. */
-static int write_pid_file(const char *path, pid_t pid, struct err *e)
-{
-	auto_strbuf struct strbuf b = {0};
-
-	if (!path)
-		return 0;
-	strbuf_printf(&b, "%ld", (long)pid);
-	return io_replace_file(AT_FDCWD, path, &b, 0644, e);
-}
-
 /* What the caller wants to know of the new process. */
 static int report(const struct rt_launch *l, const struct run_options *o, int pidfd_socket,
 		  struct err *e)
 {
-	int r = write_pid_file(o->pid_file, l->pid, e);
+	int r = rt_write_pid_file(o->pid_file, l->pid, e);
 
 	if (r == 0 && pidfd_socket >= 0)
 		r = console_send(pidfd_socket, l->pidfd, "pidfd", e);
 	return r;
-}
-
-static void kill_and_end(struct rt_launch *l)
-{
-	struct err ignored = {0};
-	struct ns_exit x;
-
-	sys_pidfd_send_signal(l->pidfd, SIGKILL);
-	ns_reap(l->pidfd, &x, NULL, &ignored);
-	rt_launch_end(l, &ignored);
-}
-
-/* Waits for INIT with the terminal or without; its exit code, or -errno. */
-static int wait_for_end(struct rt_launch *l, int sigfd, struct err *e)
-{
-	struct ns_exit x = {0};
-	int r = 0;
-
-	if (l->console_master >= 0)
-		r = console_relay(l->console_master, sigfd, l->pidfd, e);
-	if (r == 0)
-		r = ns_wait(&(struct ns_wait){.pidfd = l->pidfd, .sigfd = sigfd}, &x, NULL, e);
-	if (r < 0)
-		return r;
-	return x.signal ? EXIT_SIGNAL_BASE + x.signal : x.status;
 }
 
 static int launch_and_wait(struct rt_launch *l, const struct run_options *o, int pidfd_socket,
@@ -131,9 +96,9 @@ static int launch_and_wait(struct rt_launch *l, const struct run_options *o, int
 	if (r == 0 && l->notify_fd >= 0)
 		r = notify_wait_in_child(l->notify_fd, l->pidfd, e);
 	if (r == 0)
-		r = code = wait_for_end(l, sigfd, e);
+		r = code = rt_wait_for_end(l, sigfd, e);
 	if (r < 0) {
-		kill_and_end(l);
+		rt_kill_and_end(l);
 		return r;
 	}
 	if (o->keep) {
@@ -155,25 +120,12 @@ static int launch_and_leave(struct rt_launch *l, const struct run_options *o, in
 	if (r == 0 && l->notify_fd >= 0)
 		r = notify_wait(l->notify_fd, l->pidfd, l->pid, e);
 	if (r < 0) {
-		kill_and_end(l);
+		rt_kill_and_end(l);
 		return r;
 	}
 	if (l->plan->options.create)
 		rt_launch_leave();
 	rt_launch_detach(l);
-	return 0;
-}
-
-/* A terminal needs somebody who holds its master. */
-static int check_console(const struct plan *p, const struct run_options *o, bool leave, struct err *e)
-{
-	bool terminal = p->spec->process->terminal.v;
-
-	if (terminal && leave && !o->console_socket)
-		return err_set(e, EINVAL, "process.terminal: a container that is not in the foreground needs "
-					  "--console-socket");
-	if (!terminal && o->console_socket)
-		return err_set(e, EINVAL, "--console-socket: process.terminal is not set");
 	return 0;
 }
 
@@ -232,7 +184,7 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	activation_plan(l->arena, l->globals, &po);
 	r = plan_build(l->arena, &(struct plan_input){b.spec, &po, h}, &p, e);
 	if (r == 0)
-		r = check_console(p, o, leave, e);
+		r = rt_check_console(p, o->console_socket, leave, e);
 	if (r < 0)
 		return r;
 	l->plan = p;

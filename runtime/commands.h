@@ -21,6 +21,8 @@ rt_command cmd_resume;
 rt_command cmd_update;
 rt_command cmd_events;
 rt_command cmd_mounts;
+rt_command cmd_checkpoint;
+rt_command cmd_restore;
 rt_command cmd_kill;
 rt_command cmd_delete;
 

@@ -38,6 +38,8 @@ static const struct command commands[] = {
 	{"update", cmd_update, "change the limits of a container"},
 	{"events", cmd_events, "print the resource use of a container, and out-of-memory events"},
 	{"mounts", cmd_mounts, "add mounts to a running container, or remove some"},
+	{"checkpoint", cmd_checkpoint, "write a running container to files (needs criu)"},
+	{"restore", cmd_restore, "make a container from such files, and let it go on"},
 	{"kill", cmd_kill, "send a signal to a container"},
 	{"delete", cmd_delete, "remove a stopped container"},
 	{"plan", cmd_plan, "print what run would do, as JSON, without doing it"},

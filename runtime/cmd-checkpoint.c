@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `brig checkpoint`: criu writes the processes of a container to files. Then they are ended and the
+ * container is removed, as runc and crun do, unless it is to go on. The container stays locked
+ * meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cgroups/resctrl.h"
+#include "runtime/commands.h"
+#include "runtime/container.h"
+#include "runtime/criu-files.h"
+#include "runtime/criu-options.h"
+#include "runtime/hooks.h"
+
+struct checkpoint {
+	struct criu_options common;
+	const char *parent_path, *page_server, *status_fd, *id;
+	bool leave_running, pre_dump, link_remap, tcp_skip_in_flight;
+};
+
+static int check(const struct checkpoint *o, struct err *e)
+{
+	if (o->page_server)
+		return err_set(e, ENOTSUP, "--page-server is not supported: write to --image-path");
+	if (o->status_fd)
+		return err_set(e, ENOTSUP, "--status-fd belongs to --lazy-pages, which is not supported");
+	if (o->parent_path && *o->parent_path == '/')
+		return err_set(e, EINVAL, "--parent-path must be relative to --image-path");
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct checkpoint *o, struct err *e)
+{
+	const struct cli_option options[] = {
+		CRIU_OPTION_ROWS(&o->common),
+		{"leave-running", 0, CLI_FLAG, &o->leave_running, NULL, "let the container go on afterwards"},
+		{"pre-dump", 0, CLI_FLAG, &o->pre_dump, NULL, "only the memory, and let the container go on"},
+		{"parent-path", 0, CLI_STRING, &o->parent_path, "DIR", "an earlier pre-dump, relative to --image-path"},
+		{"link-remap", 0, CLI_FLAG, &o->link_remap, NULL, "allow open files that were removed"},
+		{"tcp-skip-in-flight", 0, CLI_FLAG, &o->tcp_skip_in_flight, NULL, "skip TCP connections in the making"},
+		{"page-server", 0, CLI_STRING, &o->page_server, "ADDRESS", NULL},
+		{"status-fd", 0, CLI_STRING, &o->status_fd, "FD", NULL},
+	};
+	const struct cli c = {
+		.usage = "brig checkpoint [OPTION...] ID",
+		.summary = "Writes a running container to files by CRIU, and ends it.",
+		.options = options,
+		.n = sizeof(options) / sizeof(options[0]),
+		.min_args = 1,
+		.max_args = 1,
+	};
+	int r = cli_parse(&c, argc, argv, e);
+
+	if (r < 0 || r == CLI_HELP)
+		return r;
+	o->id = argv[r];
+	r = criu_options_check(&o->common, e);
+	return r < 0 ? r : check(o, e);
+}
+
+static int check_status(const struct rt_container *c, const char *id, struct err *e)
+{
+	if (c->status != RT_RUNNING && c->status != RT_PAUSED)
+		return err_set(e, EINVAL, "container cannot be checkpointed in %s state",
+			       rt_status_name(c->status));
+	if (!c->doc->config || !c->doc->config->process || !c->doc->config->linux_)
+		return err_set(e, ENOTSUP, "%s cannot be checkpointed: its configuration was not kept "
+					   "(sandboxes do not)", id);
+	return 0;
+}
+
+/* The plan that the container was made by. */
+static int load_plan(struct arena *a, const struct rt_container *c, struct rt_host *h,
+		     struct plan **ret, struct err *e)
+{
+	struct plan_options po = {
+		.id = c->doc->id,
+		.bundle = c->doc->bundle,
+		.systemd_cgroup = c->doc->systemd,
+		.no_cgroup = !c->doc->cgroup,
+	};
+	struct plan_input in = {c->doc->config, &po, h};
+	int r = rt_host_probe(a, h, e);
+
+	return r < 0 ? r : plan_build(a, &in, ret, e);
+}
+
+/* The directory by which criu stops the container; NULL: it stops each process. */
+static const char *find_freezer(const struct rt_container *c, struct arena *a)
+{
+	for (size_t i = 0; c->doc->cgroup && i < c->doc->cgroup->paths.n; i++) {
+		const char *path = c->doc->cgroup->paths.v[i];
+
+		if (*path == '/')
+			return arena_printf(a, "/sys/fs/cgroup%s", path);
+		if (str_starts(path, "v1:freezer:"))
+			return arena_printf(a, "/sys/fs/cgroup/freezer%s", path + sizeof("v1:freezer:") - 1);
+	}
+	return NULL;
+}
+
+/* Without it a pre-dump, and all that builds on one, would silently be of no use. */
+static int check_tracking(struct err *e)
+{
+	struct criu_call c = {.what = "checkpoint", .type = CRIU_FEATURE_CHECK, .log_dir = -1};
+	struct criu_reply reply;
+	int r = criu_run(&c, &reply, e);
+
+	if (r == 0 && !reply.mem_track)
+		return err_set(e, ENOTSUP, "checkpoint: --pre-dump and --parent-path need a kernel that tracks "
+					   "changed memory (CONFIG_MEM_SOFT_DIRTY)");
+	return r;
+}
+
+static void put_options(const struct checkpoint *o, const struct rt_container *c, struct arena *a,
+			struct strbuf *b)
+{
+	const char *freezer = find_freezer(c, a);
+
+	criu_put_uint(b, CRIU_OPT_PID, (uint64_t)c->doc->init_pid);
+	criu_put_str(b, CRIU_OPT_ROOT, c->doc->rootfs);
+	if (o->leave_running)
+		criu_put_uint(b, CRIU_OPT_LEAVE_RUNNING, true);
+	if (o->link_remap)
+		criu_put_uint(b, CRIU_OPT_LINK_REMAP, true);
+	if (o->tcp_skip_in_flight)
+		criu_put_uint(b, CRIU_OPT_TCP_SKIP_IN_FLIGHT, true);
+	if (freezer)
+		criu_put_str(b, CRIU_OPT_FREEZE_CGROUP, freezer);
+	if (o->parent_path)
+		criu_put_str(b, CRIU_OPT_PARENT_IMG, o->parent_path);
+	if (o->parent_path || o->pre_dump)
+		criu_put_uint(b, CRIU_OPT_TRACK_MEM, true);
+}
+
+static int check_parent(const struct checkpoint *o, const struct criu_dirs *d, struct err *e)
+{
+	if (o->parent_path && faccessat(d->images, o->parent_path, F_OK, 0) < 0)
+		return err_sys(e, "--parent-path: %s below %s", o->parent_path, o->common.image_path);
+	return o->parent_path || o->pre_dump ? check_tracking(e) : 0;
+}
+
+static int put_outside(const struct criu_tree *t, int images, struct arena *a, struct strbuf *opts,
+		       struct err *e)
+{
+	int r = criu_put_dump_namespaces(t->plan, a, opts, e);
+
+	if (r == 0)
+		r = criu_put_dump_mounts(t, a, opts, e);
+	return r < 0 ? r : criu_dump_streams(t, images, opts, e);
+}
+
+static int dump(const struct checkpoint *o, struct arena *a, const struct rt_container *c,
+		const struct plan *p, struct err *e)
+{
+	auto_criu_dirs struct criu_dirs d = CRIU_DIRS_NONE;
+	struct criu_call call = {
+		.what = "checkpoint",
+		.type = o->pre_dump ? CRIU_PRE_DUMP : CRIU_DUMP,
+		.log_dir = -1,
+		.log_file = "dump.log",
+	};
+	struct criu_tree t = {.procfs = c->procfs, .pid = (pid_t)c->doc->init_pid, .plan = p};
+	struct criu_reply reply;
+	int r = criu_open_dirs(&o->common, a, &call, &d, e);
+
+	if (r == 0)
+		r = check_parent(o, &d, e);
+	if (r == 0)
+		r = criu_options_put(&o->common, &c->doc->annotations, &call, e);
+	if (r == 0) {
+		put_options(o, c, a, &call.opts);
+		r = put_outside(&t, d.images, a, &call.opts, e);
+	}
+	if (r == 0)
+		r = criu_run(&call, &reply, e);
+	strbuf_free(&call.opts);
+	return r;
+}
+
+/* criu has ended the processes. */
+static int remove_container(struct rt_container *c, struct err *e)
+{
+	const struct oci_spec *s = c->doc->config;
+	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
+	int r = rt_container_kill_all(c, e);
+
+	if (r == 0 && c->cgroup)
+		r = cg_destroy(c->cgroup, e);
+	if (r == 0)
+		r = resctrl_remove(c->doc->intel_rdt_dir, e);
+	if (r < 0)
+		return r;
+	rt_state_remove(&c->state);
+	if (s->hooks) {
+		h.list = &s->hooks->poststop;
+		hooks_run_all(&h);
+	}
+	return 0;
+}
+
+static int checkpoint(struct arena *a, const struct rt_globals *g, const struct checkpoint *o,
+		      struct err *e)
+{
+	auto_container struct rt_container c = RT_CONTAINER_NONE;
+	struct rt_host h = {.procfs = -1, .cgroups = {.root = -1}};
+	struct plan *p;
+	int r = rt_container_open_locked(a, g, o->id, &c, e);
+
+	if (r == 0)
+		r = check_status(&c, o->id, e);
+	if (r < 0)
+		return r;
+	r = load_plan(a, &c, &h, &p, e);
+	if (r == 0)
+		r = dump(o, a, &c, p, e);
+	rt_host_close(&h);
+	return r < 0 || o->leave_running || o->pre_dump ? r : remove_container(&c, e);
+}
+
+int cmd_checkpoint(int argc, char **argv, const struct rt_globals *g)
+{
+	auto_arena struct arena *a = arena_new();
+	struct checkpoint o = {.common = {.make_dir = true}};
+	struct err e = {0};
+	int r = parse(argc, argv, &o, &e);
+
+	if (r == CLI_HELP)
+		return 0;
+	if (r >= 0)
+		r = checkpoint(a, g, &o, &e);
+	return r < 0 ? command_failed(&e, 1) : 0;
+}

@@ -1,0 +1,305 @@
+#!/usr/bin/env bats
+# places: root
+# Checkpoint and restore with the real criu. What the container is after the restore is asked from
+# inside of it.
+load ../lib/common
+load ../lib/live
+
+teardown() {
+	end_containers
+	brig_teardown
+}
+
+need_criu() {
+	need_command criu
+	criu check >"$T/check.log" 2>&1 || skip "criu check: $(grep -m1 Error "$T/check.log")"
+}
+
+# A container that counts in $T/count/n (a bind mount) and in its /tmp.
+start_counter() {
+	# shellcheck disable=SC2016
+	make_bundle "$T/bundle" sh -c 'i=0; while :; do i=$((i+1)); echo $i >/count/n; echo $i >/tmp/n; sleep 0.05; done'
+	mkdir -p "$T/count"
+	chmod 777 "$T/count"
+	edit_config "$T/bundle" '.mounts += [{destination: "/count", type: "bind", source: $t, options: ["bind"]},
+		{destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid"]}]' --arg t "$T/count"
+	start_container "$@"
+	wait_for 5 test -s "$T/count/n"
+}
+
+checkpoint() {
+	run_brig checkpoint --image-path "$T/image" --work-path "$T/work" "$@" "$id"
+}
+
+restore() {
+	run_detached restore --detach --bundle "$T/bundle" --image-path "$T/image" --work-path "$T/work" \
+		--pid-file "$T/restored" -no-subreaper "$@" "$id"
+}
+
+# It goes on where it was, and not from the beginning.
+assert_goes_on() {
+	local before=$1
+	# shellcheck disable=SC2016
+	wait_for 5 eval '[ "$(cat "$T/count/n" || echo 0)" -gt '"$((before + 2))"' ]'
+}
+
+@test "checkpoint: the container ends and is removed; restore lets it go on" {
+	need_criu
+	start_counter
+	checkpoint
+	assert_status 0
+	run_brig state "$id"
+	assert_status 1
+	assert_contains "$stderr" "container does not exist"
+	[ -s "$T/image/inventory.img" ] && [ -s "$T/work/dump.log" ]
+	local n
+	n=$(<"$T/count/n")
+	restore
+	assert_status 0
+	assert_goes_on "$n"
+	run_brig state "$id"
+	assert_json .status running
+	assert_json .pid "$(<"$T/restored")"
+	assert_equal "$(tail -c 1 "$T/restored" | tr -d 0-9)" ""
+	inside sh -c 'cat /tmp/n'
+	[ "$output" -ge "$n" ]
+	run_brig kill "$id" KILL
+	wait_for 5 eval '"$BRIG" --root "$BRIG_ROOT" state "$id" | grep -q stopped'
+	run_brig delete "$id"
+	assert_status 0
+}
+
+@test "checkpoint: the payload sees the same before and after" {
+	need_criu
+	# shellcheck disable=SC2016
+	local look='hostname; id; pwd; grep -E "^(Cap|Seccomp:|NoNewPrivs|Uid|Gid|Groups)" /proc/1/status
+		cut -d" " -f5,6 /proc/1/mountinfo | sort; cat /proc/1/limits; tr "\\0" "\\n" </proc/1/environ
+		wc -c </proc/timer_list; ls /sys/firmware; cat /proc/1/oom_score_adj; ls -l /dev | cut -c1-40'
+	start_counter '.process.oomScoreAdj = 100 | .process.rlimits = [{type: "RLIMIT_NOFILE", soft: 100, hard: 100}]
+		| .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}
+		| .hostname = "checkpointed"'
+	inside sh -c "$look"
+	assert_status 0
+	local before=$output
+	checkpoint
+	assert_status 0
+	restore
+	assert_status 0
+	inside sh -c "$look"
+	assert_equal "$output" "$before"
+}
+
+@test "checkpoint: limits of the cgroup hold for the restored container, wherever it is" {
+	need_criu
+	start_counter '.linux.resources.pids.limit = 17'
+	checkpoint
+	id=$(new_id)
+	restore
+	assert_status 0
+	assert_equal "$(cgroup_file "$(<"$T/restored")" pids.max pids pids.max)" 17
+	assert_contains "$(cgroup_of "$(<"$T/restored")")" "$id"
+	run_brig pause "$id"
+	assert_status 0
+	run_brig resume "$id"
+	assert_status 0
+}
+
+@test "checkpoint: --leave-running, and of a paused container" {
+	need_criu
+	start_counter
+	checkpoint --leave-running
+	assert_status 0
+	run_brig state "$id"
+	assert_json .status running
+	assert_goes_on "$(<"$T/count/n")"
+	run_brig pause "$id"
+	checkpoint --leave-running
+	assert_status 0
+	run_brig state "$id"
+	assert_json .status paused
+	run_brig resume "$id"
+	assert_goes_on "$(<"$T/count/n")"
+}
+
+@test "restore: in the foreground, with pipes as standard streams and the exit status" {
+	need_criu
+	# shellcheck disable=SC2016
+	make_bundle "$T/bundle" sh -c 'echo before; while [ ! -e /go ]; do sleep 0.05; done; echo after; exit 7'
+	id=$(new_id)
+	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$id" </dev/null 2>&1 3>&- | cat >"$T/out1" &
+	wait_for 5 grep -q before "$T/out1"
+	checkpoint
+	assert_status 0
+	wait
+	touch "$T/bundle/rootfs/go"
+	local status=0
+	"$BRIG" --root "$BRIG_ROOT" restore -b "$T/bundle" --image-path "$T/image" "$id" </dev/null 3>&- \
+		> >(cat >"$T/out2") 2>"$T/err2" || status=$?
+	[ "$status" = 7 ] || fail "status $status:" "$(<"$T/err2")"
+	wait_for 5 grep -q after "$T/out2"
+	run_brig state "$id"
+	assert_contains "$stderr" "container does not exist"
+}
+
+@test "restore: the terminal's master goes to the console socket" {
+	need_criu
+	# shellcheck disable=SC2016
+	make_bundle "$T/bundle" sh -c 'while read -r line; do echo "got $line"; done'
+	edit_config "$T/bundle" '.process.terminal = true'
+	id=$(new_id)
+	"$TESTS_LIB/recv-fd" "$T/socket1" first >"$T/console1" 3>&- &
+	wait_for 5 test -S "$T/socket1"
+	run_detached run -d -b "$T/bundle" --console-socket "$T/socket1" "$id"
+	assert_status 0
+	wait_for 5 grep -q "got first" "$T/console1"
+	checkpoint
+	assert_status 0
+	wait
+	"$TESTS_LIB/recv-fd" "$T/socket2" hello >"$T/console2" 3>&- &
+	wait_for 5 test -S "$T/socket2"
+	restore --console-socket "$T/socket2"
+	assert_status 0
+	wait_for 5 grep -q "got hello" "$T/console2"
+}
+
+@test "checkpoint: user namespace" {
+	need_criu
+	# shellcheck disable=SC2016
+	make_bundle "$T/bundle" sh -c 'while :; do sleep 0.1; done'
+	chown -R 100000:100000 "$T/bundle/rootfs"
+	edit_config "$T/bundle" '.linux.namespaces += [{type: "user"}]
+		| .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 1000}]
+		| .linux.gidMappings = .linux.uidMappings'
+	id=$(new_id)
+	# A file of root's as a stream could not be opened again.
+	"$BRIG" --root "$BRIG_ROOT" run -d -b "$T/bundle" "$id" </dev/null >/dev/null 2>&1 3>&-
+	checkpoint
+	assert_status 0
+	"$BRIG" --root "$BRIG_ROOT" restore -d -b "$T/bundle" --image-path "$T/image" "$id" \
+		</dev/null >/dev/null 2>&1 3>&-
+	inside sh -c 'cat /proc/1/uid_map; id -u'
+	assert_contains "$output" 100000
+}
+
+@test "checkpoint: a joined network namespace stays outside" {
+	need_criu
+	need_command ip
+	ip netns add "${T##*/}"
+	start_counter '(.linux.namespaces[] | select(.type == "network")).path = "/run/netns/'"${T##*/}"'"'
+	checkpoint
+	assert_status 0
+	restore
+	ip netns pids "${T##*/}" >"$T/pids"
+	ip netns delete "${T##*/}"
+	assert_status 0
+	grep -qx "$(<"$T/restored")" "$T/pids"
+}
+
+@test "restore: mount points that the root file system lacks are made; hooks run" {
+	need_criu
+	start_counter '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "cat >'"$T"'/hook"]}]'
+	checkpoint
+	assert_status 0
+	rm "$T/hook"
+	rmdir "$T/bundle/rootfs/count" "$T/bundle/rootfs/tmp"
+	restore
+	assert_status 0
+	assert_equal "$(jq -r .pid "$T/hook")" "$(<"$T/restored")"
+	assert_goes_on "$(<"$T/count/n")"
+}
+
+@test "restore: a damaged checkpoint leaves nothing behind, and the log is quoted" {
+	need_criu
+	start_counter
+	checkpoint
+	rm "$T/image/inventory.img"
+	restore
+	assert_status 1
+	assert_contains "$stderr" "restore: criu failed: "
+	assert_contains "$stderr" "Error ("
+	assert_contains "$stderr" "$T/work/restore.log"
+	run_brig list -q
+	assert_equal "$output" ""
+	rm "$T/image/descriptors.json"
+	restore
+	assert_status 1
+	assert_contains "$stderr" descriptors.json
+}
+
+@test "checkpoint: memory that cannot be tracked is an error, else pre-dump and dump" {
+	need_criu
+	start_counter
+	run_brig checkpoint --pre-dump --image-path "$T/parent" "$id"
+	if [ "$status" != 0 ]; then
+		assert_contains "$stderr" "tracks changed memory"
+		run_brig state "$id"
+		assert_json .status running
+		return
+	fi
+	checkpoint --parent-path ../parent
+	assert_status 0
+	restore
+	assert_status 0
+}
+
+# ---- without criu -------------------------------------------------------------------------------
+
+@test "checkpoint: the help, and the words that podman looks for" {
+	run_brig checkpoint --help
+	assert_status 0
+	run_brig restore --lsm-mount-context
+	assert_status 1
+	assert_contains "$stderr" "flag needs an argument"
+}
+
+@test "checkpoint: what is refused, before criu is asked" {
+	start_container
+	local image=$T/image
+	run_brig checkpoint --image-path "$image" --lazy-pages "$id"
+	assert_contains "$stderr" "--lazy-pages is not supported"
+	run_brig checkpoint --image-path "$image" --empty-ns nonsense "$id"
+	assert_contains "$stderr" "--empty-ns"
+	run_brig checkpoint --image-path "$image" --manage-cgroups-mode nonsense "$id"
+	assert_contains "$stderr" "--manage-cgroups-mode"
+	run_brig checkpoint --image-path "$image" --parent-path /absolute "$id"
+	assert_contains "$stderr" "--parent-path must be relative"
+	run_brig checkpoint --image-path "$image" --parent-path ../absent "$id"
+	assert_contains "$stderr" "../absent"
+	run_brig checkpoint --image-path "$T/absent/image" "$id"
+	assert_contains "$stderr" "--image-path"
+	run_brig checkpoint absent
+	assert_contains "$stderr" "container does not exist"
+	run_brig kill "$id" KILL
+	wait_for 5 eval '"$BRIG" --root "$BRIG_ROOT" state "$id" | grep -q stopped'
+	run_brig checkpoint --image-path "$image" "$id"
+	assert_contains "$stderr" "container cannot be checkpointed in stopped state"
+}
+
+@test "checkpoint: without criu the error names the package, and the container goes on" {
+	start_container
+	mkdir "$T/empty"
+	PATH_BEFORE=$PATH
+	run env "PATH=$T/empty" "$BRIG" --root "$BRIG_ROOT" checkpoint --image-path "$T/image" "$id"
+	PATH=$PATH_BEFORE
+	[ "$status" = 1 ]
+	assert_contains "$output" "install the package criu"
+	run_brig state "$id"
+	assert_json .status running
+	echo '["/dev/null","/dev/null","/dev/null"]' >"$T/image/descriptors.json"
+	run env "PATH=$T/empty" "$BRIG" --root "$BRIG_ROOT" restore -d -b "$T/bundle" --image-path "$T/image" other
+	[ "$status" = 1 ]
+	assert_contains "$output" "install the package criu"
+	run_brig state other
+	assert_contains "$stderr" "container does not exist"
+}
+
+@test "checkpoint: a criu that the kernel is too new for is an error with its words" {
+	need_command criu
+	criu check >/dev/null 2>&1 && skip "criu works here"
+	start_container
+	run_brig checkpoint --image-path "$T/image" "$id"
+	assert_status 1
+	assert_contains "$stderr" "checkpoint: criu "
+	run_brig state "$id"
+	assert_json .status running
+}
