@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root
+# places: root cgroup2
 # Checkpoint and restore with the real criu. What the container is after the restore is asked from
 # inside of it.
 # shellcheck disable=SC2030,SC2031,SC2154 # bats runs each test in a process of its own
@@ -92,6 +92,7 @@ assert_goes_on() {
 
 @test "checkpoint: limits of the cgroup hold for the restored container, wherever it is" {
 	need_criu
+	need_controller pids
 	start_counter '.linux.resources.pids.limit = 17'
 	checkpoint
 	id=$(new_id)
