@@ -48,7 +48,7 @@ static int end_creation(struct rt_container *c, struct err *e)
 		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
 	if (r == 0 && c->cgroup)
 		r = cg_kill(c->cgroup, e);
-	return r < 0 && r != -ENOENT ? r : rt_state_own(&c->state, e);
+	return r < 0 && r != -ENOENT ? r : rt_state_own(&c->state, pidfd >= 0, e);
 }
 
 static int delete_container(const char *id, void *arg, struct err *e)

@@ -226,11 +226,14 @@ int rt_state_owner(const struct rt_state *s)
 	return pidfd >= 0 && lock_holder(fd) == pid ? take_fd(&pidfd) : -1;
 }
 
-int rt_state_own(struct rt_state *s, struct err *e)
+int rt_state_own(struct rt_state *s, bool wait, struct err *e)
 {
 	auto_close int fd = openat(s->dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 
-	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+	if (fd >= 0 && flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return err_set(e, EBUSY, "container %s is being created by a process that cannot be seen "
+					 "from here", s->id);
+	if (fd < 0)
 		return err_sys(e, "lock the container %s", s->id);
 	s->lock = take_fd(&fd);
 	return 0;

@@ -34,8 +34,9 @@ int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e);
 /* A pidfd of the process that is making the container right now; -1: none (that we can see). */
 int rt_state_owner(const struct rt_state *s);
-/* Waits until nobody holds `owner` any more, neither that process nor its INIT; then we do. */
-int rt_state_own(struct rt_state *s, struct err *e);
+/* Takes `owner`, when neither that process nor its INIT holds it any more; wait: for as long as it takes,
+ * else -EBUSY. */
+int rt_state_own(struct rt_state *s, bool wait, struct err *e);
 /* Ends and removes the cgroups and the resctrl group that the record names, as far as they are there:
  * of the hierarchies of v1 some may be gone already. */
 int rt_state_destroy_groups(const struct spec_state *doc, struct err *e);
