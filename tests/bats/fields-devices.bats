@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2 vm
+# places: root rootless cgroup2
 # /dev and linux.devices.
 
 load ../lib/common

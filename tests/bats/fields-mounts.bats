@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2 vm
+# places: root rootless cgroup2
 # Options of mounts, id-mapped mounts and rootfsPropagation, as the program sees them.
 
 load ../lib/common

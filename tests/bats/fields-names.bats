@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2 vm
+# places: root rootless cgroup2
 # hostname, domainname, time offsets and kernel parameters.
 
 load ../lib/common

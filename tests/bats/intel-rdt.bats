@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2 vm
+# places: root rootless cgroup2
 # linux.intelRdt on a machine without resctrl; tests/unit/cgroups/resctrl.c has its rules.
 
 load ../lib/common

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root cgroup2 vm vm-rootless
+# places: root cgroup2
 # The processes of a container, as pids of the host.
 load ../lib/common
 load ../lib/live
