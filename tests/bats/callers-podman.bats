@@ -216,6 +216,7 @@ teardown() { podman_teardown; }
 		-l "k8s-file:$dir/log" --exit-dir "$dir/exits" --socket-dir-path "$dir/sockets" \
 		--runtime-arg --root --runtime-arg "$state"
 	wait_for 5 test -S "$dir/sockets/$id/attach"
+	wait_for 10 test -s "$dir/pid" # the socket is there before the container is
 	"$BRIG" --root "$state" start "$id"
 	/usr/bin/python3 - "$dir/sockets/$id/attach" >"$dir/seen" <<'END'
 import socket, sys
