@@ -10,7 +10,7 @@ load ../lib/sandbox
 		output=$(timeout -s KILL 20 sh -c 'ulimit -n $1; exec "$BRIG" --root "$BRIG_ROOT" sandbox \
 			--best-effort -- echo fine' - "$n" 2>"$T/err") || [ $? != 137 ] || fail "hangs with $n"
 		[[ $output == *'"stdout":"fine\n"'* || $output == *setup_failed*"Too many open files"* ||
-			$(<"$T/err") == *"Too many open files"* ]] || fail "$n: $output" "$(<"$T/err")"
+			$(<"$T/err") == *"Too many open files"* || $(<"$T/err") == *"newuidmap: "* ]] || fail "$n: $output" "$(<"$T/err")"
 	done
 	sandbox -- true
 	assert_status 0
@@ -55,7 +55,10 @@ load ../lib/sandbox
 }
 
 @test "attack: the caller's umask is not the program's" {
-	output=$(umask 777 && "$BRIG" --root "$BRIG_ROOT/made" sandbox --best-effort -- sh -c umask 2>"$T/err") ||
+	local mask=077
+	# root reads what nobody may
+	[ "$(id -u)" != 0 ] || mask=777
+	output=$(umask $mask && "$BRIG" --root "$BRIG_ROOT/made" sandbox --best-effort -- sh -c umask 2>"$T/err") ||
 		fail "$(<"$T/err")"
 	assert_json .stdout 0022
 	rm -r "$BRIG_ROOT"

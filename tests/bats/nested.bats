@@ -261,15 +261,19 @@ in_chroot() {
 	assert_contains "$stderr" "in a chroot"
 }
 
-# with_hidepid VALUE ARG...: brig as brigtest1, with /proc mounted so.
+# with_hidepid VALUE: brig as brigtest1, with /proc mounted so. In a pid namespace of its own: the
+# options of proc belong to the pid namespace, those of the machine's /proc would change with ours.
 with_hidepid() {
-	local value=$1
-	shift
-	BRIG_ROOT=$T/state-brigtest1
-	install -d -o brigtest1 -m 700 "$BRIG_ROOT"
-	run --separate-stderr unshare -m --propagation private bash -euc '
+	run --separate-stderr unshare -m -p -f --kill-child --propagation private bash -euc '
 		mount -t proc -o "hidepid=$0" proc /proc
-		exec "$@"' "$value" "$TESTS_LIB/as-user" brigtest1 "$BRIG" --root "$BRIG_ROOT" "$@"
+		bundle=$2
+		brig() { "$TESTS_LIB/as-user" brigtest1 "$BRIG" --root "$BRIG_ROOT" "$@"; }
+		brig sandbox --best-effort --result "$T/result" -- sh -c "id -u; ls -d /proc/1 || echo hidden"
+		# Detached, so not below a pipe of bats.
+		brig run -d --bundle "$bundle" "h$0"
+		brig exec "h$0" cat /proc/1/comm
+		brig state "h$0" | jq -r .status
+		brig delete -f "h$0"' "$1" brigtest1 "$OUTER/rootfs/inner"
 }
 
 @test "nested: /proc with hidepid, for a normal user" {
@@ -279,19 +283,16 @@ with_hidepid() {
 	inner "$uid" sh -c "exec sleep 1000 >/dev/null 2>&1 3>&-"
 	edit_inner '.linux.gidMappings[0].hostID = $gid' --argjson gid "$gid"
 	chown -R brigtest1: "$OUTER/rootfs/inner"
+	BRIG_ROOT=$T/state-brigtest1
+	install -d -o brigtest1 -m 700 "$BRIG_ROOT"
+	: >"$T/result"
+	chown brigtest1 "$T/result"
+	export TESTS_LIB BRIG_ROOT
 	for value in 1 2 4; do
-		with_hidepid $value sandbox --best-effort -- sh -c 'id -u; ls -d /proc/1 || echo hidden'
+		with_hidepid $value
 		assert_status 0
-		assert_json .stdout $'1000\nhidden'
-		# Detached, so not below a pipe of bats.
-		with_hidepid $value run -d --bundle "$OUTER/rootfs/inner" "h$value"
-		assert_status 0
-		with_hidepid $value exec "h$value" sh -c 'echo $$; cat /proc/1/comm'
-		assert_status 0
-		assert_equal "${lines[1]}" sleep
-		with_hidepid $value state "h$value"
-		assert_json .status running
-		with_hidepid $value delete -f "h$value"
-		assert_status 0
+		assert_equal "$output" $'sleep\nrunning'
+		assert_json .stdout $'1000\nhidden' "$(<"$T/result")"
 	done
+	! grep -q hidepid /proc/mounts || fail "the machine's own /proc was changed"
 }

@@ -93,7 +93,7 @@ run_brig_env() { sandbox --env-allow ALLOWED --env-allow NOT_SET --env NEW=z -- 
 			echo "$KEY_FILE"; tr "\0" "\n" </proc/self/environ | grep -c "471[1]"; ls /proc/self/fd | wc -l; sleep 2' \
 		2>"$T/stderr" &
 	local pid=$!
-	wait_for 20 pgrep -P "$pid" -f '[b]rig-init' >/dev/null
+	wait_for 20 pgrep -P "$pid" >/dev/null # by parent: the init's command line is not for all to see
 	# While it runs: argv, environment, state.
 	for file in /proc/$pid/cmdline /proc/$pid/environ $(find "$BRIG_ROOT" -type f); do
 		! grep -q 4711 "$file" || fail "it is in $file"
