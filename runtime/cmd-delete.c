@@ -46,8 +46,9 @@ static int end_creation(struct rt_container *c, struct err *e)
 		;
 	if (!c->cgroup && c->doc->cgroup && c->doc->cgroup->paths.n)
 		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
+	/* INIT has a copy of the creator's lock until it is dead, so its end is waited for. */
 	if (r == 0 && c->cgroup)
-		r = cg_kill(c->cgroup, e);
+		r = cg_destroy(c->cgroup, e);
 	return r < 0 && r != -ENOENT ? r : rt_state_own(&c->state, pidfd >= 0, e);
 }
 
