@@ -18,7 +18,7 @@ static int make_root(void)
 {
 	char path[64];
 
-	strcpy(outside + strlen(outside) - 6, "XXXXXX");
+	memcpy(outside + strlen(outside) - 6, "XXXXXX", 6);
 	if (!mkdtemp(outside) || chdir(outside) < 0 || mkdir("root", 0755) < 0 ||
 	    mkdir("secret", 0755) < 0 || symlink("/../secret", "root/rel") < 0)
 		return -1;

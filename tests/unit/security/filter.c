@@ -436,7 +436,12 @@ static void cache_distrust(void)
 	char path[64] = "";
 	struct stat st;
 
-	CHECK(system("rm -rf /tmp/brig-test-*/seccomp-*") == 0);
+	for (int i = 0; i < 64; i++) { /* of our own directory only: others run at the same time */
+		char name[16];
+
+		snprintf(name, sizeof(name), "seccomp-%02d", i);
+		unlinkat(dirfd, name, 0);
+	}
 	CHECK(same(cached(dirfd, &s), want));
 	for (int i = 0; i < 64 && !*path; i++) {
 		snprintf(path, sizeof(path), "seccomp-%02d", i);
