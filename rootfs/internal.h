@@ -44,6 +44,14 @@ int source_device(const struct rootfs_plan *p, const char *path, mode_t type, de
 /* "/" and all below no longer sends mount events to the host. */
 int isolate_host_mounts(const struct rootfs_plan *p, struct err *e);
 
+/* overlay.c: the root of layers, as a detached mount (an fd), by the parent. */
+int overlay_open(struct rootfs_plan *p, struct err *e);
+/* The two ways of doing it: kernels from 6.7 on, and all from 5.15 on. */
+int overlay_open_by_context(const struct rootfs_plan *p, struct err *e);
+int overlay_open_by_child(struct rootfs_plan *p, struct err *e);
+/* On "/" of INIT's own tree; p->new_root is it. */
+int overlay_mount(struct rootfs_plan *p, struct err *e);
+
 /* fs.c: a new file system instance on the directory fd `target`. */
 int fs_mount(const struct rootfs_mount *m, int target, struct err *e);
 

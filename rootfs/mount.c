@@ -43,6 +43,8 @@ int rootfs_prepare(struct rootfs_plan *p, struct err *e)
 		return -e->code;
 	if (!p->root)
 		return mount_host_root(p, e);
+	if (p->overlay && !p->sources_by_parent)
+		return overlay_mount(p, e);
 	p->new_root = p->root_fd;
 	if (move_mount(p->new_root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "attach the rootfs %s", p->root);

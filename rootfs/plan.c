@@ -254,6 +254,19 @@ static int plan_propagation(struct builder *b, struct err *e)
 	return err_set(e, EINVAL, "linux.rootfsPropagation: \"%s\" is not known", want);
 }
 
+static int plan_overlay(struct builder *b, struct err *e)
+{
+	const struct rootfs_overlay *o = b->o->overlay;
+
+	if (!o->lower.n || (!o->upper && o->lower.n < 2))
+		return err_set(e, EINVAL, "the root has too few layers");
+	if (!o->upper != !o->work)
+		return err_set(e, EINVAL, "the root has an upper or a work directory, but not both");
+	b->p->overlay = o;
+	b->p->root = o->upper ? o->upper : o->lower.v[0];
+	return 0;
+}
+
 static int plan_root(struct builder *b, struct err *e)
 {
 	const struct oci_root *root = b->s->root;
@@ -263,6 +276,8 @@ static int plan_root(struct builder *b, struct err *e)
 		b->p->root_attr |= MOUNT_ATTR_RDONLY;
 	if (b->o->host_rootfs)
 		return 0;
+	if (b->o->overlay)
+		return plan_overlay(b, e);
 	if (!root || !root->path || !*root->path)
 		return err_set(e, EINVAL, "root.path is missing");
 	b->p->root = *root->path == '/' ? root->path

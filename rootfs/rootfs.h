@@ -35,6 +35,13 @@
  * directory in it, an absolute path on the host. */
 struct rootfs_cgroup_v1 { const char *name, *dir; };
 
+/* A root made of layers by overlayfs. */
+struct rootfs_overlay {
+	struct strv lower;        /* absolute directories, the top one first; two at least without upper */
+	const char *upper, *work; /* NULL: read-only; both on one file system, work empty and for us alone */
+	bool unsynced;            /* the upper one is thrown away afterwards: nothing waits for a disk */
+};
+
 /* What the plan depends on besides the spec; all of it is known before anything is made. */
 struct rootfs_options {
 	const char *bundle; /* absolute: relative paths of the spec start there */
@@ -48,6 +55,7 @@ struct rootfs_options {
 	bool proc_subset;       /* /proc with subset=pid */
 	bool terminal;          /* process.terminal: /dev/console will be bound */
 	bool binds_recursive_ro; /* `ro` of a bind covers what is mounted below it, like `rro` */
+	const struct rootfs_overlay *overlay; /* in place of root.path; may be NULL */
 	uint64_t root_attr;     /* MOUNT_ATTR_* of the root besides read-only: nosuid, nodev */
 
 	/* The maps of the new user namespace: options that name ids without a mapping (gid=5 of
@@ -112,6 +120,7 @@ struct rootfs_mount {
 
 struct rootfs_plan {
 	const char *root;          /* absolute path on the host; NULL: a new tmpfs (host_rootfs) */
+	const struct rootfs_overlay *overlay; /* not NULL: root is only its name */
 	uint64_t root_attr;        /* MOUNT_ATTR_*, set by rootfs_finish */
 	bool dev_readonly;         /* /dev too: devices and mount points are made in it before */
 	unsigned long propagation; /* rootfsPropagation as MS_* | MS_REC, 0: not given */

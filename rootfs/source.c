@@ -168,7 +168,11 @@ static int open_root(struct rootfs_plan *p, struct err *e)
 	auto_close int fd = -1;
 	struct stat st;
 
-	if (!p->root)
+	if (p->overlay && p->sources_by_parent) {
+		p->root_fd = overlay_open(p, e);
+		return p->root_fd < 0 ? p->root_fd : 0;
+	}
+	if (!p->root || p->overlay)
 		return 0;
 	fd = open_tree(AT_FDCWD, p->root, OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE | AT_RECURSIVE);
 	if (fd < 0)

@@ -148,11 +148,27 @@ static void write_mounts(struct arena *a, struct json_writer *w, const char *key
 	json_end_array(w);
 }
 
+static void write_overlay(struct json_writer *w, const struct rootfs_overlay *o)
+{
+	json_key(w, "overlay");
+	json_begin_object(w);
+	write_strv(w, "lower", &o->lower);
+	if (o->upper) {
+		json_member_str(w, "upper", o->upper);
+		json_member_str(w, "work", o->work);
+		json_member_bool(w, "unsynced", o->unsynced);
+	}
+	json_end_object(w);
+}
+
 static void write_rootfs(struct arena *a, struct json_writer *w, const struct rootfs_plan *r)
 {
 	json_key(w, "rootfs");
 	json_begin_object(w);
-	json_member_str(w, "path", r->root);
+	if (r->overlay)
+		write_overlay(w, r->overlay);
+	else
+		json_member_str(w, "path", r->root);
 	write_attr(a, w, "attributes", r->root_attr);
 	if (propagation_name(r->propagation))
 		json_member_str(w, "propagation", propagation_name(r->propagation));

@@ -300,7 +300,9 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 		.bind_proc = o->bind_proc,
 		.terminal = p->spec->process->terminal.v,
 		.binds_recursive_ro = o->sandbox,
-		.root_attr = o->sandbox ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV : 0,
+		.overlay = o->overlay,
+		.root_attr = o->sandbox ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV
+					: o->nodev ? MOUNT_ATTR_NODEV : 0,
 		.uid_maps = p->uid_maps.v,
 		.n_uid_maps = p->uid_maps.n,
 		.gid_maps = p->gid_maps.v,
@@ -326,7 +328,7 @@ static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h,
 		/* In a user namespace of its own nobody can make device nodes, and the tree has none
 		 * but those that we put there. */
 		.rootless = !h->privileged || !h->initial_userns ||
-			    (p->options.sandbox && p->new_ns & CLONE_NEWUSER),
+			    ((p->options.sandbox || p->options.nodev) && p->new_ns & CLONE_NEWUSER),
 		.systemd = p->options.systemd_cgroup,
 		.disabled = p->options.no_cgroup,
 		.best_effort = p->options.best_effort,
@@ -395,7 +397,7 @@ static int check_complete(const struct oci_spec *s, const struct plan_options *o
 		return err_set(e, EINVAL, "process.cwd: is missing");
 	if (!s->linux_)
 		return err_set(e, EINVAL, "linux: is missing");
-	if (!s->root && !o->host_rootfs)
+	if (!s->root && !o->host_rootfs && !o->overlay)
 		return err_set(e, EINVAL, "root: is missing");
 	return check_supported(s->linux_, o, e);
 }

@@ -26,6 +26,9 @@ struct plan_options {
 	const char *bundle;      /* absolute */
 	bool sandbox;            /* default seccomp profile, hidepid, no nested user namespaces */
 	bool host_rootfs;        /* the built-in rootfs instead of root.path */
+	const struct rootfs_overlay *overlay; /* layers instead of root.path */
+	bool nodev;              /* binds are nodev (the caller's matter) and so is the root: in a user namespace
+				  * the tree then has no devices but those that we put there */
 	bool default_seccomp;
 	bool tiny_init;          /* pid 1 is our init, the payload its child */
 	bool die_with_parent;

@@ -124,6 +124,25 @@ static struct plan *plan_sandbox(struct arena *a, const struct rt_host *h)
 	return build(a, sb.spec, &o, h);
 }
 
+static struct plan *plan_layers(struct arena *a, const struct rt_host *h)
+{
+	static char *layers[] = {"/layers/top", "/layers/base"};
+	static const struct rootfs_overlay overlay = {
+		.lower = {layers, 2},
+		.upper = "/rw/diff", .work = "/rw/work", .unsynced = true,
+	};
+	static struct oci_namespace user = {.type = "user"};
+	struct oci_spec *s = spec_default(a, &(struct spec_default_options){0});
+	struct plan_options o = {.overlay = &overlay, .nodev = true, .userns = PLAN_USERNS_AUTO};
+	struct oci_namespace *v = arena_array(a, s->linux_->namespaces.n + 1, sizeof(*v));
+
+	memcpy(v, s->linux_->namespaces.v, s->linux_->namespaces.n * sizeof(*v));
+	v[s->linux_->namespaces.n++] = user;
+	s->linux_->namespaces.v = v;
+	s->root->readonly.v = false;
+	return build(a, s, &o, h);
+}
+
 static const struct {
 	const char *name;
 	struct plan *(*plan)(struct arena *a, const struct rt_host *h);
@@ -136,6 +155,8 @@ static const struct {
 	{"sandbox-root-v1", plan_sandbox, root_v1},
 	{"sandbox-user-single", plan_sandbox, user_single},
 	{"sandbox-user-range", plan_sandbox, user_range},
+	{"layers-root-v2", plan_layers, root_v2},
+	{"layers-user-single", plan_layers, user_single},
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
