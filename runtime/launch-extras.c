@@ -112,6 +112,20 @@ int row_move_net_devices(void *ctx, struct err *e)
 	return ns_move_netdevs(l->channel.child.pidfd, v, from->n, e);
 }
 
+/* ---- the caller's network ---- */
+
+bool row_has_network(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->network != NULL;
+}
+
+int row_connect_network(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return l->network(l->network_arg, l->channel.child.pidfd, e);
+}
+
 /* ---- sd_notify ---- */
 
 bool row_has_notify(const void *ctx)

@@ -44,6 +44,7 @@ static const struct step rows[] = {
 	{"enter the cgroup", STEP_PARENT, row_cgroup_by_pid, row_attach_cgroup, NULL},
 	{"enter the resctrl group", STEP_PARENT, row_has_resctrl, row_enter_resctrl, NULL},
 	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, NULL},
+	{"connect the network", STEP_PARENT, row_has_network, row_connect_network, NULL},
 
 	{"load the device filter", STEP_BESIDE, row_devices_beside, row_load_devices, NULL},
 	{"open the mount sources", STEP_INIT, row_sources_by_init, row_open_sources, NULL},

@@ -23,6 +23,10 @@ struct rt_launch {
 	int interrupt;           /* readable: give up the set-up (EINTR); -1; not owned */
 	bool ephemeral;          /* ours: ended by the next command when we are killed */
 	const char *console_socket; /* where the pty goes; NULL: console_master */
+	/* Connects a new network namespace: INIT is in it and waits. May be NULL. What it made is undone
+	 * by the caller, also when a later step fails. */
+	int (*network)(void *arg, int pidfd, struct err *e);
+	void *network_arg;
 
 	/* out, valid after rt_launch succeeded */
 	pid_t pid;               /* INIT in our pid namespace */
