@@ -216,7 +216,7 @@ void img_layer_name(const char *chain, char ret[IMG_LAYER_NAME + 1])
 	snprintf(ret, IMG_LAYER_NAME + 1, "%.*s", IMG_LAYER_NAME, chain + strlen("sha256:"));
 }
 
-struct strv img_layer_dirs(struct arena *a, const struct img_image *image)
+struct strv img_layer_dirs(const struct img_store *s, struct arena *a, const struct img_image *image)
 {
 	struct strv dirs = {.n = image->link ? 1 : image->layers.n};
 
@@ -229,7 +229,7 @@ struct strv img_layer_dirs(struct arena *a, const struct img_image *image)
 		char name[IMG_LAYER_NAME + 1];
 
 		img_layer_name(image->layers.v[i].chain, name);
-		dirs.v[i] = arena_printf(a, "layers/%s/diff", name);
+		dirs.v[i] = arena_printf(a, "%s/images/layers/%s/diff", s->path, name);
 	}
 	return dirs;
 }

@@ -6,7 +6,7 @@
  *   oci-layout, index.json      the layout's own files (for skopeo, umoci, ...)
  *   blobs/sha256/HEX            configurations, manifests, layers as they came
  *   layers/HEX20/diff           a layer unpacked as overlayfs takes it; HEX20: of its chain id
- *   layers/HEX20/chain          the whole chain id
+ *   layers/HEX20/info           its whole chain id, diff id, blob and sizes (JSON)
  *   ids/HEX                     the record of the image with that id (image.h)
  *   refs/NAME                   one per tag or digest, '/' written as '%': a hard link to the record,
  *                               so that `run NAME` opens and reads one file
@@ -53,11 +53,11 @@ int img_by_id(const struct img_store *s, const char *id, struct arena *a, struct
 bool img_still_there(const struct img_store *s, const struct img_image *image);
 
 /*
- * The directories of the layers, top first, relative to s->dir: "layers/0123456789abcdef0123/diff".
- * All of 127 fit into a page of mount options when the working directory is `layers` and the prefix
- * is left out. One entry with the absolute path for a linked image; none for "host".
+ * The directories of the layers, top first: "DATA/images/layers/0123456789abcdef0123/diff". What
+ * differs is at most 26 bytes: 127 of them fit into a page of mount options when the working
+ * directory is `layers`. The one directory of a linked image; none for "host".
  */
-struct strv img_layer_dirs(struct arena *a, const struct img_image *image);
+struct strv img_layer_dirs(const struct img_store *s, struct arena *a, const struct img_image *image);
 /* The configuration document as it came (for `image inspect`, `history`), in a. */
 int img_config_text(const struct img_store *s, const struct img_image *image, struct arena *a,
 		    const char **ret, struct err *e);

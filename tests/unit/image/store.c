@@ -170,7 +170,8 @@ static void listing(void)
 		CHECK_STR(l.v[1].tags.v[0], "ex.org/a/b:2");
 		CHECK_INT(l.v[1].digests.n, 1);
 		CHECK_STR(l.v[1].digests.v[0], "one@" DIFF);
-		CHECK_STR(img_layer_dirs(a, &l.v[0].image).v[0], "layers/0123456789abcdef0123/diff");
+		CHECK_STR(img_layer_dirs(&s, a, &l.v[0].image).v[0],
+			  arena_printf(a, "%s/images/layers/0123456789abcdef0123/diff", root));
 		CHECK_INT(img_names(&s, a, &l.v[0], &e), 0);
 		CHECK_STR(l.v[0].tags.v[0], "one:latest");
 	}
