@@ -52,11 +52,20 @@ int clone_buffer_map(struct clone_stack *ret_stack, size_t len)
 	return 0;
 }
 
+/* The stack that was given back last: unmapping it beside a starting payload costs both of us. */
+static struct clone_stack spare;
+
 int clone_stack_map(struct clone_stack *ret_stack)
 {
-	struct clone_stack s;
-	int r = clone_buffer_map(&s, STACK_SIZE);
+	struct clone_stack s = spare;
+	int r;
 
+	spare = (struct clone_stack){0};
+	if (s.base) {
+		*ret_stack = s;
+		return 0;
+	}
+	r = clone_buffer_map(&s, STACK_SIZE);
 	if (r < 0)
 		return r;
 	if (mprotect(s.base, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) < 0) {
@@ -71,7 +80,9 @@ int clone_stack_map(struct clone_stack *ret_stack)
 
 void clone_stack_unmap(const struct clone_stack *s)
 {
-	if (s->base)
+	if (s->base && s->len == STACK_SIZE && !spare.base)
+		spare = *s;
+	else if (s->base)
 		raw_call(SYS_munmap, (long)s->base, (long)s->len);
 }
 

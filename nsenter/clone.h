@@ -17,7 +17,8 @@ struct clone_stack {
 	size_t len;
 };
 
-/* Maps a stack with a guard page below; -errno. */
+/* Maps a stack with a guard page below, or takes the one that was unmapped last; -errno. Nobody may
+ * be running on it any more when it is unmapped. */
 int clone_stack_map(struct clone_stack *ret_stack);
 /* The same of another size, without a guard page; readable from its lower end on. */
 int clone_buffer_map(struct clone_stack *ret_stack, size_t len);

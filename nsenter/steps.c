@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "base/raw.h"
+#include "nsenter/clone.h"
 #include "nsenter/signals.h"
 
 enum { MAX_ROWS = 128, NO_ROW = UINT32_MAX };
@@ -475,8 +476,7 @@ static void undo(struct driver *d)
 /* After the exec INIT does not use our memory any more. */
 static void free_stack(struct ns_child *c)
 {
-	if (c->stack)
-		raw_call(SYS_munmap, (long)c->stack, (long)c->stack_len);
+	clone_stack_unmap(&(struct clone_stack){.base = c->stack, .len = c->stack_len});
 	c->stack = NULL;
 }
 

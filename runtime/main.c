@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,14 @@ static char *summary_text(void)
 /* With 0, 1 or 2 closed, the next open would become a standard stream of the payload. */
 static void fill_standard_streams(void)
 {
-	int fd;
+	struct pollfd streams[] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
+	int fd, n = poll(streams, 3, 0);
+	bool closed = n < 0;
 
+	for (int i = 0; i < 3 && n > 0; i++)
+		closed |= (streams[i].revents & POLLNVAL) != 0;
+	if (!closed)
+		return;
 	do
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= STDERR_FILENO);

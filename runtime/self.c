@@ -76,7 +76,7 @@ bool self_is_exposed_to(const struct oci_id_mapping_list *uids)
 	return false;
 }
 
-/* A detached mount of just this file; -1 where we may not make one. */
+/* A detached mount of just this file, O_PATH; -1 where we may not make one. */
 static int open_read_only(int exe)
 {
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -122,6 +122,17 @@ static int copy_sealed(struct err *e)
 	return take_fd(&to);
 }
 
+/* Without an exec; false where that does not work. A mount's descriptor cannot be mapped itself. */
+static bool becomes(int mount, char **argv)
+{
+	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	auto_close int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", mount);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && is_unwritable(fd) && self_become(fd, argv) == 0;
+}
+
 bool self_is_safe(void)
 {
 	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC);
@@ -141,6 +152,8 @@ int self_protect(char **argv, struct err *e)
 		return 0;
 	}
 	safe = open_read_only(exe);
+	if (safe >= 0 && becomes(safe, argv))
+		return 0;
 	if (safe < 0)
 		safe = copy_sealed(e);
 	if (safe < 0)

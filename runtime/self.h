@@ -6,10 +6,10 @@
  * write to it once nobody runs it (Linux 6.11 and 6.12 at any time). Being undumpable closes the
  * first way only to those without CAP_SYS_PTRACE, and not the second one.
  *
- * So where the ids of the container may write the file, brig runs itself again before it joins or
- * makes it, from a file that nobody can write: the same one through a detached read-only mount of
- * its own (no copy; no mount table that anybody could change has it), or without the privilege for
- * that, a sealed copy in memory.
+ * So where the ids of the container may write the file, brig's executable becomes one that nobody
+ * can write before it joins or makes it: the same file through a detached read-only mount of its own (no
+ * copy; no mount table that anybody could change has it), by mapping it again, or where that is not
+ * possible, by an exec. Without the privilege for such a mount it is a sealed copy in memory.
  */
 #pragma once
 
@@ -26,6 +26,11 @@ bool self_is_exposed(int procfs, pid_t pid, bool own_userns);
 bool self_is_exposed_to(const struct oci_id_mapping_list *uids);
 /* Nobody can write the file we run from: self_protect has been at work, or it is on a read-only mount. */
 bool self_is_safe(void);
+/*
+ * self-remap.c: makes fd (readable, the same inode) this process's executable without an exec. argv
+ * as of main. One thread only. -errno, with everything working as before, when it cannot be.
+ */
+int self_become(int fd, char *const *argv);
 /*
  * Returns 0 when nobody can write the file we run from; else executes it again in such a way with
  * argv. Before anything is read that cannot be read again. -errno on failure.

@@ -60,3 +60,25 @@ pid1_is_brig() {
 	PID1=$("$BRIG" --root "$BRIG_ROOT" state "$(new_id)" 2>/dev/null | jq .pid)
 	[ "${PID1:-0}" -gt 0 ] && tr '\0' ' ' <"/proc/$PID1/cmdline" | grep -q '^/bin/self sandbox'
 }
+
+# The first process has this executable and these mappings until its exec.
+@test "attack: what brig runs from while it makes a container can be written by nobody" {
+	need_root
+	make_bundle "$T/b" sleep 100
+	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" &
+	local pid=$! file fd fds=()
+	wait_for 10 test -s "$BRIG_ROOT/$(new_id)/state.json"
+	for file in "/proc/$pid/exe" "/proc/$pid/map_files/"*; do
+		[[ $(readlink "$file") == */brig* || $(readlink "$file") == / ]] || continue
+		exec {fd}<"$file"
+		fds+=("$fd")
+	done
+	[ "${#fds[@]}" -ge 3 ] || fail "executable, code and data: ${#fds[@]} files"
+	run_brig kill "$(new_id)" KILL
+	wait || true
+	for fd in "${fds[@]}"; do
+		! : 2>"$T/err" >>"/dev/fd/$fd" || fail "brig could be written to"
+		[[ $(<"$T/err") != *busy* ]] || fail "$(<"$T/err")"
+		exec {fd}<&-
+	done
+}
