@@ -76,8 +76,7 @@ int dir_make_dir(struct dir_cache *c, const char *path, mode_t mode, struct err 
 	return 0;
 }
 
-int dir_make_file(struct dir_cache *c, const char *path, const char *content, mode_t mode,
-		  struct err *e)
+int dir_make_file(struct dir_cache *c, const char *path, const struct dir_file *f, struct err *e)
 {
 	const char *name;
 	int r, dir = dir_parent(c, path, &name, e);
@@ -85,12 +84,14 @@ int dir_make_file(struct dir_cache *c, const char *path, const char *content, mo
 
 	if (dir < 0)
 		return dir;
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, f->mode);
 	if (fd < 0)
 		return err_sys(e, "make the file %s in the rootfs", path);
-	r = io_write_all(fd, content, strlen(content));
+	r = io_write_all(fd, f->data, f->len);
 	if (r < 0)
 		return err_set(e, -r, "write the file %s in the rootfs: %s", path, err_name(-r));
+	if ((f->uid || f->gid) && fchown(fd, f->uid, f->gid) < 0)
+		return err_sys(e, "change the owner of %s in the rootfs", path);
 	return 0;
 }
 

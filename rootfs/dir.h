@@ -28,9 +28,15 @@ int dir_parent(struct dir_cache *c, const char *path, const char **ret_name, str
 int dir_open(struct dir_cache *c, const char *path, struct err *e);
 /* An existing directory stays as it is. */
 int dir_make_dir(struct dir_cache *c, const char *path, mode_t mode, struct err *e);
+struct dir_file {
+	const char *data;
+	size_t len;
+	mode_t mode;
+	uid_t uid; /* 0 and 0: whoever makes it */
+	gid_t gid;
+};
 /* The file must not exist. */
-int dir_make_file(struct dir_cache *c, const char *path, const char *content, mode_t mode,
-		  struct err *e);
+int dir_make_file(struct dir_cache *c, const char *path, const struct dir_file *f, struct err *e);
 /* What exists stays, or is removed first with `replace`. */
 int dir_make_link(struct dir_cache *c, const char *path, const char *to, bool replace,
 		  struct err *e);

@@ -187,7 +187,13 @@ static int apply_file(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_
 		      struct err *e)
 {
 	(void)p;
-	return dir_make_file(dirs, m->target, m->data, m->mode, e);
+	return dir_make_file(dirs, m->target, &(struct dir_file){
+		.data = m->data,
+		.len = m->data_len ? m->data_len : strlen(m->data),
+		.mode = m->mode,
+		.uid = m->uid,
+		.gid = m->gid,
+	}, e);
 }
 
 static int apply_link(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,

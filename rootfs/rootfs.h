@@ -92,6 +92,7 @@ struct rootfs_mount {
 	enum rootfs_mount_kind kind;
 	const char *target, *source, *fstype;
 	const char *data;            /* fs options "a=b,c" (ROOTFS_FS), content (ROOTFS_FILE); or NULL */
+	size_t data_len;             /* ROOTFS_FILE: with NUL bytes in it; 0: data is a string */
 	struct rootfs_attr attr;     /* MOUNT_ATTR_* of the mount alone */
 	struct rootfs_attr attr_rec; /* of the whole tree */
 	unsigned long sb_flags;      /* MS_* of the superblock: SYNCHRONOUS, DIRSYNC, MANDLOCK, LAZYTIME... */
@@ -111,7 +112,7 @@ struct rootfs_mount {
 	char type;                   /* ROOTFS_NODE: 'c', 'b', 'p' */
 	unsigned major, minor;
 	mode_t mode;
-	uid_t uid;
+	uid_t uid;                   /* ROOTFS_NODE, ROOTFS_FILE: the owner */
 	gid_t gid;
 	bool default_device;         /* of the spec's default set: a wrong node is an error, no mode change */
 	int fd;                      /* the opened source (bind) or user namespace (id-mapped fs), < 0:

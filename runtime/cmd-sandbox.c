@@ -19,13 +19,16 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/procfs.h"
+#include "base/sys.h"
 #include "base/str.h"
 #include "nsenter/signals.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
+#include "runtime/console.h"
 #include "runtime/interrupt.h"
 #include "runtime/launch.h"
 #include "runtime/result.h"
+#include "runtime/sandbox-job.h"
 #include "runtime/sandbox-request.h"
 #include "runtime/supervise.h"
 
@@ -37,6 +40,7 @@ struct job {
 	struct sandbox_result result;
 	struct supervise_output output;
 	struct plan *plan;
+	struct sandbox_job when; /* --job */
 	uint64_t start_ns;
 	char id[sizeof("sandbox-") + 32];
 	int result_fd;
@@ -88,6 +92,10 @@ static int complete_spec(struct job *j, struct err *e)
 
 	if (r >= 0 && str_i64(score, &facts.oom_score_adj) == 0)
 		r = sandbox_defaults(j->a, &j->q.sb, &facts, e);
+	if (r == 0 && (j->q.copies.n || j->q.copy_out))
+		r = sandbox_files_check(j->q.sb.spec, e);
+	if (r == 0 && j->q.terminal_fd)
+		j->q.sb.spec->process->terminal = (struct opt_bool){true, true};
 	return r < 0 ? r : 0;
 }
 
@@ -211,7 +219,11 @@ static int make_plan(struct job *j, struct err *e)
 		r = plan_outputs(j, e);
 	if (r < 0)
 		return r;
+	if (j->q.job_fd && !j->plan->share_vm)
+		return err_set(e, EINVAL, "--job: not where a namespace is joined");
 	plan_secrets(j);
+	sandbox_files_plan(j->a, j->plan, &j->q.copies);
+	j->launch.keep_cwd = j->q.copy_out;
 	j->launch.plan = j->plan;
 	j->launch.host = &j->host;
 	j->result.warnings = j->plan->cgroup->warnings;
@@ -246,8 +258,11 @@ static int open_stdin(struct job *j, struct err *e)
 
 static int open_streams(struct job *j, struct err *e)
 {
-	int r = open_stdin(j, e);
+	int r;
 
+	if (j->q.terminal_fd) /* takes their places */
+		return 0;
+	r = open_stdin(j, e);
 	if (r == 0)
 		r = make_pipe(j->out, e);
 	if (r == 0)
@@ -297,6 +312,8 @@ static int supervise_job(struct job *j, int sigfd, struct err *e)
 	struct supervise_input in = {
 		.out_fd = j->out[0],
 		.err_fd = j->err[0],
+		.out_to = j->q.stdout_fd,
+		.err_to = j->q.stderr_fd,
 		.in_fd = take_fd(&j->in[1]),
 		.in = o->stdin_text,
 		.in_len = o->stdin_text ? strlen(o->stdin_text) : 0,
@@ -321,20 +338,39 @@ static int supervise_job(struct job *j, int sigfd, struct err *e)
 	return supervise(&in, &j->output, e);
 }
 
-/* The wall time counts from the beginning of the set-up. */
+/* The wall time counts from the beginning of the set-up; with --job from when the job comes. */
 static int launch(struct job *j, struct err *e)
 {
 	auto_interrupt struct interrupt in = INTERRUPT_NONE;
-	uint64_t limit = j->q.sb.options.timeout_ns.v;
+	uint64_t limit = j->q.job_fd ? 0 : j->q.sb.options.timeout_ns.v;
 	int r = interrupt_open(&in, limit, e);
 
 	if (r < 0)
 		return r;
 	j->launch.interrupt = in.set;
+	if (j->q.job_fd) {
+		j->when = (struct sandbox_job){.fd = j->q.job_fd, .reader_fd = j->result_fd};
+		j->launch.hold = sandbox_job_wait;
+		j->launch.hold_arg = &j->when;
+	}
 	r = rt_launch(&j->launch, e);
+	if (j->when.came_ns)
+		j->start_ns = j->when.came_ns;
+	if (j->when.timeout_ms)
+		j->q.sb.options.timeout_ns.v = j->when.timeout_ms * 1000000;
 	if (r == -EINTR && limit && supervise_now() - j->start_ns >= limit)
 		return err_wrap(e, "the time limit passed during the set-up");
 	return r;
+}
+
+static int send_terminal(struct job *j, struct err *e)
+{
+	int r = console_send(j->q.terminal_fd, j->launch.console_master, "/dev/ptmx", e);
+
+	cleanup_close(&j->launch.console_master);
+	if (r < 0)
+		sys_pidfd_send_signal(j->launch.pidfd, SIGKILL);
+	return r < 0 ? err_wrap(e, "--terminal") : 0;
 }
 
 static int run_to_end(struct job *j, struct err *e)
@@ -352,11 +388,20 @@ static int run_to_end(struct job *j, struct err *e)
 	j->result.cache_key = sandbox_cache_key(j->a, &j->q.sb);
 	if (r < 0)
 		return r;
+	r = j->q.terminal_fd ? send_terminal(j, e) : 0;
+	if (r < 0) {
+		rt_launch_end(&j->launch, &ignored);
+		return r;
+	}
 	r = supervise_job(j, sigfd, e);
 	if (r == 0)
 		r = cg_stats(j->launch.cgroup, CG_STATS_MEMORY | CG_STATS_CPU | CG_STATS_PIDS, &stats, e);
 	if (r == 0)
 		result_judge(&j->result, &j->output, &stats);
+	if (r == 0 && j->q.copy_out)
+		r = sandbox_files_take(j->a, &(struct sandbox_take){j->launch.cwd_fd, j->q.copy_out, &j->q.copies},
+				       &j->result.files, e);
+	cleanup_close(&j->launch.cwd_fd);
 	ended = rt_launch_end(&j->launch, r < 0 ? &ignored : e);
 	return r < 0 ? r : ended;
 }
@@ -402,6 +447,8 @@ static int run(struct job *j, struct err *e)
 		return r;
 	if (j->q.print_plan)
 		return print_plan(j, e);
+	j->result.out_went_on = j->q.stdout_fd;
+	j->result.err_went_on = j->q.stderr_fd;
 	r = check_cpu_limit(j, e);
 	if (r == 0)
 		r = open_streams(j, e);

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -117,6 +118,43 @@ int row_record_intent(void *ctx, struct err *e)
 bool row_has_explicit_cgroup(const void *ctx)
 {
 	return PLAN(ctx)->cgroup->driver == CG_DRIVER_FS && PLAN(ctx)->cgroup->explicit_path;
+}
+
+bool row_keeps_cwd(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->keep_cwd;
+}
+
+/* INIT is in it by now. The link leads into its mount namespace. */
+int row_open_cwd(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	char path[32];
+	auto_close int dir = -1;
+
+	snprintf(path, sizeof(path), "%d", l->channel.child.pid);
+	dir = procfs_openat(l->host->procfs, path, O_PATH | O_DIRECTORY, e);
+	if (dir < 0)
+		return dir;
+	l->cwd_fd = openat(dir, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return l->cwd_fd < 0 ? err_sys(e, "open the first process's working directory") : 0;
+}
+
+void row_undo_open_cwd(void *ctx)
+{
+	cleanup_close(&LAUNCH(ctx)->cwd_fd);
+}
+
+bool row_is_held(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->hold != NULL;
+}
+
+int row_hold(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return l->hold(l, l->hold_arg, e);
 }
 
 int row_record_running(void *ctx, struct err *e)

@@ -73,6 +73,8 @@ static const struct step rows[] = {
 	{"set the descriptors", STEP_INIT, NULL, row_set_descriptors, NULL},
 	{"wait for the device filter", STEP_INIT, row_devices_beside, row_wait_for_devices, NULL},
 	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
+	{"open the working directory", STEP_PARENT, row_keeps_cwd, row_open_cwd, row_undo_open_cwd},
+	{"wait for the program", STEP_PARENT, row_is_held, row_hold, NULL},
 	{START, STEP_INIT, row_has_tiny_init, row_start_payload, NULL},
 	{"install the seccomp filter", STEP_INIT, row_filter_first, row_install_filter, NULL},
 	{"send the seccomp listener", STEP_PARENT, row_listener_first, row_send_listener, NULL},

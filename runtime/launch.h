@@ -22,6 +22,11 @@ struct rt_launch {
 	int stdio[3];            /* fds that become 0, 1, 2; -1 = the caller's own; not owned */
 	int interrupt;           /* readable: give up the set-up (EINTR); -1; not owned */
 	bool ephemeral;          /* ours: ended by the next command when we are killed */
+	bool keep_cwd;           /* open the program's working directory: cwd_fd */
+	/* Called before the program is started; may change the plan's argv and envp when the plan
+	 * says share_vm. */
+	int (*hold)(struct rt_launch *l, void *arg, struct err *e);
+	void *hold_arg;
 	const char *console_socket; /* where the pty goes; NULL: console_master */
 	/* Connects a new network namespace: INIT is in it and waits. May be NULL. What it made is undone
 	 * by the caller, also when a later step fails. */
@@ -34,6 +39,7 @@ struct rt_launch {
 	int status_fd;           /* tiny_init: the payload's wait status (an int) comes here; else -1 */
 	int notify_fd;           /* plan.options.notify without create: the container's notify socket */
 	int console_master;      /* process.terminal without console_socket: the pty; else -1 */
+	int cwd_fd;              /* keep_cwd: O_PATH; the caller closes it; else -1 */
 	struct cg *cgroup;
 	struct rt_state state;
 	bool exec_failed;        /* on failure: it was the exec of the payload */
@@ -57,7 +63,7 @@ struct rt_launch {
 
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
-	.init_exe = -1,                                                                 \
+	.init_exe = -1, .cwd_fd = -1,                                                                 \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \

@@ -161,11 +161,11 @@ static void members_of_end(struct json_writer *w, const struct sandbox_result *r
 static void members_of_output(struct json_writer *w, const struct sandbox_result *r)
 {
 	json_key(w, "stdout");
-	json_strn(w, strbuf_str(&r->out.data), r->out.data.len);
+	json_strn(w, strbuf_str(&r->out.data), r->out_went_on ? 0 : r->out.data.len);
 	json_key(w, "stderr");
-	json_strn(w, strbuf_str(&r->err.data), r->err.data.len);
-	json_member_bool(w, "stdout_truncated", r->out.total > r->out.data.len);
-	json_member_bool(w, "stderr_truncated", r->err.total > r->err.data.len);
+	json_strn(w, strbuf_str(&r->err.data), r->err_went_on ? 0 : r->err.data.len);
+	json_member_bool(w, "stdout_truncated", r->out.total > r->out.taken);
+	json_member_bool(w, "stderr_truncated", r->err.total > r->err.taken);
 }
 
 void result_write(const struct sandbox_result *r, struct strbuf *out)
@@ -185,6 +185,7 @@ void result_write(const struct sandbox_result *r, struct strbuf *out)
 	member_list(&w, "command", &r->command);
 	json_member_str(&w, "workdir", r->workdir);
 	json_member_str(&w, "error", r->error);
+	sandbox_files_write(&w, &r->files);
 	member_list(&w, "warnings", &r->warnings);
 	json_end_object(&w);
 	strbuf_addc(out, '\n');

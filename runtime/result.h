@@ -11,7 +11,8 @@
  *   signal             the name of the signal that ended it, or null
  *   timed_out          a time limit (wall or CPU, see status) ended it
  *   oom_killed         the kernel killed at least one process for memory; null without a cgroup
- *   stdout, stderr     text; each invalid UTF-8 sequence is replaced by U+FFFD
+ *   stdout, stderr     text; each invalid UTF-8 sequence is replaced by U+FFFD; "" when it went to
+ *                      another descriptor
  *   stdout_truncated, stderr_truncated
  *   duration_seconds   wall time from the beginning of the set-up to the end of the last process
  *   cpu_seconds        of all processes together
@@ -20,6 +21,7 @@
  *   backend            "brig"
  *   command, workdir   what was run, where
  *   error              one sentence, or null
+ *   files              what was left in the working directory, with --copy-out: name, size, sha256
  *   warnings           sentences: what --best-effort let pass
  */
 #pragma once
@@ -31,6 +33,7 @@
 #include "base/str.h"
 #include "base/types.h"
 #include "cgroups/cgroup.h"
+#include "runtime/sandbox-files.h"
 #include "runtime/supervise.h"
 
 enum sandbox_status {
@@ -49,9 +52,11 @@ struct sandbox_result {
 	int signal;                 /* 0 = none */
 	struct opt_bool oom_killed;
 	struct supervise_stream out, err; /* borrowed */
+	bool out_went_on, err_went_on; /* to somebody else: not in the result */
 	struct opt_u64 duration_ns, cpu_usec, memory_peak, pids_peak;
 	const char *cache_key, *workdir, *error; /* NULL = null */
 	struct strv command, warnings;
+	struct sandbox_left_list files;
 };
 
 /* How it ended, from what the supervisor and the cgroup say. stats NULL: no cgroup. */

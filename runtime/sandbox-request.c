@@ -20,8 +20,8 @@
 enum { SECRET_MAX = 64 * 1024, SECRETS_MAX = 8, MAX_SETTINGS = 32 };
 
 struct flags {
-	const char *spec, *result, *rootfs, *workdir, *user, *in;
-	struct cli_list env, secrets, binds;
+	const char *spec, *result, *rootfs, *workdir, *user, *in, *out, *err, *terminal, *job, *copy_out;
+	struct cli_list env, secrets, binds, copy_in;
 	bool best_effort, no_init, cache_key, plan;
 	/* By index in sandbox_settings. */
 	const char *values[MAX_SETTINGS];
@@ -184,6 +184,41 @@ static int read_spec(struct arena *a, const char *path, struct sandbox *sb, stru
 	return r < 0 ? err_wrap(e, "sandbox spec") : 0;
 }
 
+/* "fd:N", open, or NULL. */
+static int read_fd(const char *option, const char *text, int *ret, struct err *e)
+{
+	uint64_t n;
+
+	if (!text)
+		return 0;
+	if (!str_starts(text, "fd:") || str_u64(text + 3, INT32_MAX, &n) < 0 || n <= STDERR_FILENO)
+		return err_set(e, EINVAL, "--%s: \"%.80s\" is not fd:N (N from 3 on)", option, text);
+	/* No program of ours has it by accident, and the sandbox's gets no descriptor beyond 2. */
+	if (fcntl((int)n, F_SETFD, FD_CLOEXEC) < 0)
+		return err_sys(e, "--%s: descriptor %d", option, (int)n);
+	*ret = (int)n;
+	return 0;
+}
+
+/* What goes through descriptors of the caller, and the files of the working directory. */
+static int apply_channels(struct arena *a, const struct flags *f, struct sandbox_request *q,
+			  struct err *e)
+{
+	int r = read_fd("stdout", f->out, &q->stdout_fd, e);
+
+	if (r == 0)
+		r = read_fd("stderr", f->err, &q->stderr_fd, e);
+	if (r == 0)
+		r = read_fd("terminal", f->terminal, &q->terminal_fd, e);
+	if (r == 0)
+		r = read_fd("job", f->job, &q->job_fd, e);
+	if (r == 0 && q->terminal_fd && (f->in || q->stdout_fd || q->stderr_fd))
+		r = err_set(e, EINVAL, "--terminal: the terminal is all three streams, no --stdin, --stdout "
+				       "or --stderr beside it");
+	q->copy_out = f->copy_out;
+	return r < 0 ? r : sandbox_copies_read(a, &f->copy_in, &q->copies, e);
+}
+
 static int apply_settings(struct arena *a, const struct flags *f, struct sandbox_options *o,
 			  struct err *e)
 {
@@ -230,6 +265,8 @@ static int apply(struct arena *a, const struct flags *f, struct sandbox_request 
 		r = add_binds(a, &s->mounts, &f->binds, e);
 	if (r == 0)
 		r = apply_stdin(f, q, e);
+	if (r == 0)
+		r = apply_channels(a, f, q, e);
 	return r < 0 ? r : add_secrets(a, q, &f->secrets, e);
 }
 
@@ -269,6 +306,12 @@ static int parse_flags(int argc, char **argv, struct flags *f, struct err *e)
 		{"secret", 0, CLI_LIST, &f->secrets, "NAME=FROM",
 		 "a file " SANDBOX_SECRETS "/NAME from fd:N or file:PATH (repeatable)"},
 		{"stdin", 0, CLI_STRING, &f->in, "FILE|-|none", "standard input (default none)"},
+		{"stdout", 0, CLI_STRING, &f->out, "fd:N", "standard output goes there as it comes, not into the result"},
+		{"stderr", 0, CLI_STRING, &f->err, "fd:N", "the same for standard error"},
+		{"terminal", 0, CLI_STRING, &f->terminal, "fd:N", "a terminal; a socket gets its other end"},
+		{"job", 0, CLI_STRING, &f->job, "fd:N", "prepare all, then read what to run (JSON) from there"},
+		{"copy-in", 0, CLI_LIST, &f->copy_in, "PATH:NAME", "a copy in the working directory (repeatable)"},
+		{"copy-out", 0, CLI_STRING, &f->copy_out, "DIR", "the files left in the working directory go to DIR"},
 		{"best-effort", 0, CLI_FLAG, &f->best_effort, NULL, "limits that cannot be enforced are warnings"},
 		{"no-init", 0, CLI_FLAG, &f->no_init, NULL, "the program is pid 1 itself"},
 		{"cache-key", 0, CLI_FLAG, &f->cache_key, NULL, "print the key of the environment, run nothing"},
@@ -293,6 +336,7 @@ static int parse_flags(int argc, char **argv, struct flags *f, struct err *e)
 int sandbox_request_parse(struct arena *a, int argc, char **argv, struct sandbox_request *ret,
 			  struct err *e)
 {
+	static char *job[] = {(char *)"--job", NULL};
 	struct flags f = {0};
 	int r = parse_flags(argc, argv, &f, e), first = r;
 
@@ -303,12 +347,14 @@ int sandbox_request_parse(struct arena *a, int argc, char **argv, struct sandbox
 	};
 	if (r < 0 || r == CLI_HELP)
 		return r;
-	if (!f.spec && first == argc)
+	if (!f.spec && !f.job && first == argc)
 		return err_set(e, EINVAL, "which program? Give --spec or a command (see --help)");
 	r = read_spec(a, f.spec, &ret->sb, e);
 	if (r == 0)
 		r = apply(a, &f, ret, e);
 	if (r == 0 && first < argc)
 		ret->sb.spec->process->args = (struct strv){argv + first, (size_t)(argc - first)};
+	else if (r == 0 && ret->job_fd) /* the job has it; until then this stands for it */
+		ret->sb.spec->process->args = (struct strv){job, 1};
 	return r;
 }

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "runtime/sandbox-files.h"
 #include "spec/sandbox.h"
 
 /* The content of one; its name is in options.secrets at the same place. Text without NUL. */
@@ -23,6 +24,11 @@ struct sandbox_request {
 	const char *result_path;  /* NULL: stdout */
 	const char *stdin_path;   /* a file, "-" = ours; NULL: options.stdin_text or nothing */
 	struct sandbox_secret *secrets; /* options.secrets.n */
+	int stdout_fd, stderr_fd; /* where the streams go as they come; 0: into the result */
+	int terminal_fd;          /* a socket that gets the master of the program's terminal; 0: none */
+	int job_fd;               /* says what to run when all is prepared; 0: the spec does */
+	struct sandbox_copies copies; /* files of the working directory */
+	const char *copy_out;     /* a directory for what is left there; NULL */
 	bool print_key, print_plan;
 };
 

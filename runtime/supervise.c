@@ -31,7 +31,9 @@ enum { CHUNK = 64 * 1024 };
 #define NS_PER_SEC 1000000000ull
 #define CPU_CHECK_MIN 1000000ull /* ns; readings are not closer than that */
 
-enum { WATCH_PIDFD, WATCH_OUT, WATCH_ERR, WATCH_IN, WATCH_SIGNAL, WATCH_READER, WATCH_N };
+enum { WATCH_PIDFD, WATCH_OUT, WATCH_ERR, WATCH_IN, WATCH_SIGNAL, WATCH_READER, WATCH_OUT_TO,
+       WATCH_ERR_TO, WATCH_N };
+
 
 struct watch {
 	const struct supervise_input *in;
@@ -40,6 +42,11 @@ struct watch {
 	uint64_t wall_deadline, cpu_check;
 	size_t in_done;
 	int in_fd;
+	struct tap {
+		struct supervise_stream *s;
+		int from;      /* -1: ended, or not captured */
+		int to;        /* 0: kept; -1: its reader went away */
+	} out_tap, err_tap;
 	bool killed;
 };
 
@@ -84,34 +91,74 @@ static void kill_all(struct watch *w, enum supervise_end end)
 	sys_pidfd_send_signal(w->in->pidfd, SIGKILL); /* fails only when it is dead already */
 }
 
-/* Keeps what fits, counts the rest. */
-static void take_output(struct watch *w, struct supervise_stream *s, const char *data, size_t n)
+/* As much as the reader takes; when he is gone, the rest is dropped. */
+static void pass_on(struct tap *t)
 {
-	size_t room = w->in->output_limit - s->data.len;
+	struct strbuf *b = &t->s->data;
+	size_t done = 0;
+
+	while (t->to > 0 && done < b->len) {
+		ssize_t n = write(t->to, b->p + done, b->len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0)
+			t->to = -1;
+		else
+			done += (size_t)n;
+	}
+	if (t->to < 0)
+		done = b->len;
+	if (done)
+		memmove(b->p, b->p + done, b->len - done);
+	b->len -= done;
+}
+
+/* Keeps what fits, counts the rest. */
+static void take_output(struct watch *w, struct tap *t, const char *data, size_t n)
+{
+	struct supervise_stream *s = t->s;
+	size_t room = w->in->output_limit - s->taken;
 
 	s->total += n;
 	if (n > room && w->in->kill_on_output)
 		kill_all(w, SUPERVISE_OUTPUT);
-	strbuf_add(&s->data, data, n < room ? n : room);
+	if (n > room)
+		n = room;
+	s->taken += n;
+	strbuf_add(&s->data, data, n);
+	if (t->to)
+		pass_on(t);
 }
 
 /* One read; false when there is nothing (more) to read, now or for ever. */
-static bool read_stream(struct watch *w, int slot, struct supervise_stream *s)
+static bool read_stream(struct watch *w, struct tap *t)
 {
 	char buf[CHUNK];
 	ssize_t n;
 
-	if (w->fds[slot].fd < 0)
+	if (t->from < 0)
 		return false;
-	n = read(w->fds[slot].fd, buf, sizeof(buf));
+	n = read(t->from, buf, sizeof(buf));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) {
-		w->fds[slot].fd = -1;
+		t->from = -1;
 		return false;
 	}
-	take_output(w, s, buf, (size_t)n);
+	take_output(w, t, buf, (size_t)n);
 	return true;
+}
+
+/* What its reader has not taken yet comes before more is read. */
+static void watch_tap(struct watch *w, const struct tap *t, int from, int to)
+{
+	bool waits = t->to > 0 && t->s->data.len > 0;
+
+	w->fds[from].fd = waits ? -1 : t->from;
+	w->fds[to].fd = waits ? t->to : -1;
 }
 
 /* A reader that went away is its own affair: the rest of the input is dropped. */
@@ -153,8 +200,10 @@ static int check_cpu(struct watch *w, uint64_t now, struct err *e)
 	return 0;
 }
 
-static void handle_signals(struct watch *w)
+/* True when one of them told us to end. */
+static bool handle_signals(struct watch *w)
 {
+	bool stop = false;
 	int sig;
 
 	while ((sig = ns_signals_next(w->in->sigfd)) > 0) {
@@ -163,25 +212,27 @@ static void handle_signals(struct watch *w)
 		if (!w->killed)
 			w->out->stop_signal = sig;
 		kill_all(w, SUPERVISE_STOPPED);
+		stop = true;
 	}
+	return stop;
 }
 
 /* status_fd too: INIT may die without a word while somebody else holds the other end. */
 static int set_up(struct watch *w, struct err *e)
 {
 	const struct supervise_input *in = w->in;
-	const int fds[] = {in->out_fd, in->err_fd, in->in_fd, in->status_fd};
+	const int fds[] = {in->out_fd, in->err_fd, in->in_fd, in->status_fd, in->out_to, in->err_to};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-		if (fds[i] >= 0 && fcntl(fds[i], F_SETFL, O_NONBLOCK) < 0)
+		if (fds[i] > (i < 4 ? -1 : 0) && fcntl(fds[i], F_SETFL, O_NONBLOCK) < 0)
 			return err_sys(e, "set up the supervision of the sandbox");
 	w->wall_deadline = in->wall_ns ? add_sat(in->start_ns, in->wall_ns) : NEVER;
 	w->cpu_check = NEVER;
 	if (in->cpu_ns)
 		w->cpu_check = add_sat(in->start_ns, in->cpu_ns / in->cpus_milli * 1000);
 	w->fds[WATCH_PIDFD] = (struct pollfd){.fd = in->pidfd, .events = POLLIN};
-	w->fds[WATCH_OUT] = (struct pollfd){.fd = in->out_fd, .events = POLLIN};
-	w->fds[WATCH_ERR] = (struct pollfd){.fd = in->err_fd, .events = POLLIN};
+	w->fds[WATCH_OUT] = w->fds[WATCH_ERR] = (struct pollfd){.events = POLLIN};
+	w->fds[WATCH_OUT_TO] = w->fds[WATCH_ERR_TO] = (struct pollfd){.events = POLLOUT};
 	w->fds[WATCH_IN] = (struct pollfd){.fd = in->in_fd, .events = POLLOUT};
 	w->fds[WATCH_SIGNAL] = (struct pollfd){.fd = in->sigfd, .events = POLLIN};
 	w->fds[WATCH_READER] = (struct pollfd){.fd = in->reader_fd};
@@ -197,6 +248,8 @@ static uint64_t sleep_until_event(struct watch *w, struct err *e)
 	struct timespec t = {.tv_sec = (time_t)(wait / NS_PER_SEC),
 			     .tv_nsec = (long)(wait % NS_PER_SEC)};
 
+	watch_tap(w, &w->out_tap, WATCH_OUT, WATCH_OUT_TO);
+	watch_tap(w, &w->err_tap, WATCH_ERR, WATCH_ERR_TO);
 	for (int i = 0; i < WATCH_N; i++)
 		w->fds[i].revents = 0;
 	if (ppoll(w->fds, WATCH_N, until == NEVER ? NULL : &t, NULL) < 0 && errno != EINTR) {
@@ -204,6 +257,18 @@ static uint64_t sleep_until_event(struct watch *w, struct err *e)
 		return 0;
 	}
 	return supervise_now();
+}
+
+static void move_output(struct watch *w)
+{
+	if (w->fds[WATCH_OUT_TO].revents)
+		pass_on(&w->out_tap);
+	if (w->fds[WATCH_ERR_TO].revents)
+		pass_on(&w->err_tap);
+	if (w->fds[WATCH_OUT].revents)
+		read_stream(w, &w->out_tap);
+	if (w->fds[WATCH_ERR].revents)
+		read_stream(w, &w->err_tap);
 }
 
 static int loop(struct watch *w, struct err *e)
@@ -215,10 +280,7 @@ static int loop(struct watch *w, struct err *e)
 
 		if (!now)
 			return -e->code;
-		if (w->fds[WATCH_OUT].revents)
-			read_stream(w, WATCH_OUT, &w->out->out);
-		if (w->fds[WATCH_ERR].revents)
-			read_stream(w, WATCH_ERR, &w->out->err);
+		move_output(w);
 		if (w->fds[WATCH_IN].revents)
 			feed_input(w);
 		if (w->fds[WATCH_SIGNAL].revents)
@@ -247,10 +309,31 @@ static int loop(struct watch *w, struct err *e)
 static void drain(struct watch *w)
 {
 	w->killed = true; /* nothing left to kill: too much output is only cut from here on */
-	for (int i = 0; i < 64 && read_stream(w, WATCH_OUT, &w->out->out); i++)
+	for (int i = 0; i < 64 && read_stream(w, &w->out_tap); i++)
 		;
-	for (int i = 0; i < 64 && read_stream(w, WATCH_ERR, &w->out->err); i++)
+	for (int i = 0; i < 64 && read_stream(w, &w->err_tap); i++)
 		;
+}
+
+static bool is_waiting(const struct tap *t)
+{
+	return t->to > 0 && t->s->data.len > 0;
+}
+
+/* Until the readers have it all. A signal or a result that nobody waits for any more ends it. */
+static void hand_over(struct watch *w)
+{
+	w->fds[WATCH_PIDFD].fd = w->fds[WATCH_IN].fd = -1;
+	w->wall_deadline = w->cpu_check = NEVER;
+	w->out_tap.from = w->err_tap.from = -1;
+	while (is_waiting(&w->out_tap) || is_waiting(&w->err_tap)) {
+		struct err ignored;
+
+		if (!sleep_until_event(w, &ignored) || w->fds[WATCH_READER].revents ||
+		    (w->fds[WATCH_SIGNAL].revents && handle_signals(w)))
+			return;
+		move_output(w);
+	}
 }
 
 /* libc's waitid has no rusage. */
@@ -277,7 +360,13 @@ static int reap(struct watch *w, struct err *e)
 
 int supervise(const struct supervise_input *in, struct supervise_output *out, struct err *e)
 {
-	struct watch w = {.in = in, .out = out, .in_fd = in->in_fd};
+	struct watch w = {
+		.in = in,
+		.out = out,
+		.in_fd = in->in_fd,
+		.out_tap = {&out->out, in->out_fd, in->out_to},
+		.err_tap = {&out->err, in->err_fd, in->err_to},
+	};
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 	struct err reap_err;
 	int r;
@@ -292,6 +381,7 @@ int supervise(const struct supervise_input *in, struct supervise_output *out, st
 	if (reap(&w, r < 0 ? &reap_err : e) < 0 && r == 0)
 		r = -e->code;
 	drain(&w);
+	hand_over(&w);
 	cleanup_close(&w.in_fd);
 	sigaction(SIGPIPE, &old, NULL);
 	return r;

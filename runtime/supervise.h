@@ -5,7 +5,9 @@
  * tree, bytes of output), and notes how it ended.
  *
  * INIT must be pid 1 of a pid namespace of its own: SIGKILL for it is SIGKILL for all, so no process
- * that kept a pipe open can hold us. Memory: the kept output, at most output_limit a stream.
+ * that kept a pipe open can hold us. Memory: the kept output, at most output_limit a stream. A stream
+ * that goes on to somebody is read as fast as that reader takes it; at the end we wait for him until
+ * he has it all, goes away, or a signal or the result's reader ends us.
  */
 #pragma once
 
@@ -22,6 +24,8 @@ struct supervise_input {
 	int in_fd;            /* write end; -1 = none; becomes non-blocking; always closed */
 	const char *in;       /* what is written to it */
 	size_t in_len;
+	int out_to, err_to;   /* where a captured stream goes on to as it comes, instead of being kept;
+			       * 0 = kept (never a stream's end here); become non-blocking; not closed */
 	int pidfd;            /* INIT, a child of ours; not closed */
 	int status_fd;        /* from the tiny init; -1: INIT itself is the payload; not closed */
 	int sigfd;            /* ns_signals_open(): SIGTERM and its like end the payload; -1 = none */
@@ -47,8 +51,9 @@ enum supervise_end {
 };
 
 struct supervise_stream {
-	struct strbuf data;
-	uint64_t total; /* bytes that came; more than data.len: cut */
+	struct strbuf data; /* what was kept; of a stream that goes on: what it could not take yet */
+	uint64_t taken;     /* bytes that were within the limit */
+	uint64_t total;     /* bytes that came; more than taken: cut */
 };
 
 struct supervise_output {

@@ -102,7 +102,7 @@ static void keys(void)
 		"status", "returncode", "signal", "timed_out", "oom_killed", "stdout", "stderr",
 		"stdout_truncated", "stderr_truncated", "duration_seconds", "cpu_seconds",
 		"memory_peak_bytes", "pids_peak", "cache_key", "backend", "command", "workdir",
-		"error", "warnings",
+		"error", "files", "warnings",
 	};
 	auto_arena struct arena *a = arena_new();
 	struct sandbox_result r = {0};
@@ -143,6 +143,7 @@ static void numbers_and_output(void)
 
 	strbuf_add(&o.out.data, "a\0b\xff\xc3\xa4\n", 7);
 	o.out.total = 8;
+	o.out.taken = 7;
 	o.err.total = 0;
 	result_judge(&r, &o, &stats);
 	CHECK(r.out.data.len == 7);
