@@ -53,6 +53,7 @@ static const struct json_table layer_table = JSON_TABLE(struct img_layer, layer_
 static const struct json_field image_fields[] = {
 	JSON_FIELD(struct img_image, id, "id", .required = true),
 	JSON_FIELD(struct img_image, manifest, "manifest"),
+	JSON_FIELD(struct img_image, manifest_type, "manifestType"),
 	JSON_FIELD(struct img_image, created, "created"),
 	JSON_FIELD(struct img_image, os, "os"),
 	JSON_FIELD(struct img_image, architecture, "architecture"),

@@ -42,6 +42,7 @@ struct img_layer {
 struct img_image {
 	char *id;       /* digest of the configuration: "sha256:<64 hex>" */
 	char *manifest; /* digest of the manifest in the store */
+	char *manifest_type; /* its media type; NULL: OCI's */
 	char *created;  /* RFC 3339, NULL when the image does not say */
 	char *os, *architecture, *variant, *author, *comment;
 	uint64_t size;  /* of all layers */

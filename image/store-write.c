@@ -4,6 +4,7 @@
  * store before it or after it. index.json is made anew from the names after a change; it is for
  * other programs only and may lag behind one that was interrupted.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -171,21 +172,53 @@ int img_add(const struct img_store *s, const struct img_image *image, struct err
 	return put_file(s->dir, file, &b, e);
 }
 
-int img_remove(const struct img_store *s, const char *id, struct err *e)
+int img_remove(const struct img_store *s, const char *id, bool keep, struct err *e)
 {
-	char file[80];
+	char file[80], kept[80];
+	int r;
 
 	if (!img_digest_valid(id) || s->dir < 0)
 		return 0;
 	id_file(id, file, sizeof(file));
-	if (unlinkat(s->dir, file, 0) < 0)
+	snprintf(kept, sizeof(kept), "kept/%.64s", id + strlen("sha256:"));
+	if (keep && mkdirat(s->dir, "kept", 0700) < 0 && errno != EEXIST)
+		return err_sys(e, "make a directory in the image store");
+	r = keep ? renameat(s->dir, file, s->dir, kept) : unlinkat(s->dir, file, 0);
+	if (r < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "remove the image %.19s", id);
 	return img_write_index(s, e) < 0 ? -e->code : 1;
 }
 
-static void write_manifest(struct json_writer *w, const struct img_store *s, const char *digest,
-			   const char *name)
+int img_drop_kept(const struct img_store *s, bool (*used)(const char *id, void *arg), void *arg,
+		  struct err *e)
 {
+	int fd = s->dir < 0 ? -1 : openat(s->dir, "kept", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return s->dir < 0 || errno == ENOENT ? 0 : err_sys(e, "read kept in the image store");
+	}
+	while ((entry = readdir(d))) {
+		char id[80];
+
+		if (!img_is_hex(entry->d_name, 64))
+			continue;
+		snprintf(id, sizeof(id), "sha256:%.64s", entry->d_name);
+		if (!used(id, arg) && unlinkat(dirfd(d), entry->d_name, 0) < 0)
+			r = err_sys(e, "remove the image %.19s", id);
+	}
+	closedir(d);
+	return r;
+}
+
+static void write_manifest(struct json_writer *w, const struct img_store *s,
+			   const struct img_image *image, const char *name)
+{
+	const char *digest = image->manifest, *type = image->manifest_type;
 	char file[96];
 	struct stat st;
 
@@ -193,7 +226,7 @@ static void write_manifest(struct json_writer *w, const struct img_store *s, con
 	if (fstatat(s->dir, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	json_begin_object(w);
-	json_member_str(w, "mediaType", "application/vnd.oci.image.manifest.v1+json");
+	json_member_str(w, "mediaType", type ? type : "application/vnd.oci.image.manifest.v1+json");
 	json_member_str(w, "digest", digest);
 	json_member_u64(w, "size", (uint64_t)st.st_size);
 	if (name) {
@@ -223,9 +256,9 @@ int img_write_index(const struct img_store *s, struct err *e)
 		const struct img_listed *l = &list.v[i];
 
 		for (size_t t = 0; l->image.manifest && t < l->tags.n; t++)
-			write_manifest(&w, s, l->image.manifest, l->tags.v[t]);
+			write_manifest(&w, s, &l->image, l->tags.v[t]);
 		if (l->image.manifest && l->tags.n == 0)
-			write_manifest(&w, s, l->image.manifest, NULL);
+			write_manifest(&w, s, &l->image, NULL);
 	}
 	json_end_array(&w);
 	json_end_object(&w);

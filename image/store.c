@@ -102,19 +102,11 @@ static void host_image(struct arena *a, struct img_image *ret)
 	ret->config.cmd.n = 1;
 }
 
-static int by_hex(const struct img_store *s, const char *hex, struct arena *a, struct img_image *ret,
-		  struct err *e)
-{
-	char file[sizeof("ids/") + HEX_DIGITS];
-
-	snprintf(file, sizeof(file), "ids/%.64s", hex);
-	return img_read_record_at(s, file, a, ret, e);
-}
-
 int img_by_id(const struct img_store *s, const char *id, struct arena *a, struct img_image *ret,
 	      struct err *e)
 {
 	struct img_image host;
+	int r;
 
 	if (!img_digest_valid(id))
 		return err_set(e, EINVAL, "an image's id is no sha256 digest");
@@ -123,7 +115,10 @@ int img_by_id(const struct img_store *s, const char *id, struct arena *a, struct
 		*ret = host;
 		return 1;
 	}
-	return by_hex(s, id + strlen("sha256:"), a, ret, e);
+	r = img_read_record_at(s, arena_printf(a, "ids/%s", id + strlen("sha256:")), a, ret, e);
+	if (r == 0)
+		r = img_read_record_at(s, arena_printf(a, "kept/%s", id + strlen("sha256:")), a, ret, e);
+	return r;
 }
 
 /* The one id that begins with the digits, into hex. 1, 0 or -ENOTUNIQ. */
@@ -161,10 +156,12 @@ static int resolve_id(const struct img_store *s, const char *text, struct arena 
 
 	if (n < SHORT_ID_MIN || n > HEX_DIGITS || !img_is_hex(digits, n))
 		return 0;
-	if (n == HEX_DIGITS)
-		return img_by_id(s, arena_printf(a, "sha256:%s", digits), a, ret, e);
-	found = find_prefix(s, digits, hex, e);
-	return found <= 0 ? found : by_hex(s, hex, a, ret, e);
+	host_image(a, ret);
+	if (n == HEX_DIGITS && strcmp(ret->id + strlen("sha256:"), digits) == 0)
+		return 1;
+	memcpy(hex, digits, n + 1);
+	found = n == HEX_DIGITS ? 1 : find_prefix(s, digits, hex, e);
+	return found <= 0 ? found : img_read_record_at(s, arena_printf(a, "ids/%s", hex), a, ret, e);
 }
 
 static int resolve_name(const struct img_store *s, const struct img_ref *ref, struct arena *a,

@@ -8,6 +8,7 @@
  *   layers/HEX20/diff           a layer unpacked as overlayfs takes it; HEX20: of its chain id
  *   layers/HEX20/info           its whole chain id, diff id, blob and sizes (JSON)
  *   ids/HEX                     the record of the image with that id (image.h)
+ *   kept/HEX                    the same of a removed image whose layers a container still uses
  *   refs/NAME                   one per tag or digest, '/' written as '%': a hard link to the record,
  *                               so that `run NAME` opens and reads one file
  *   tmp/                        what is being made
@@ -45,7 +46,7 @@ void img_store_close(struct img_store *s);
  */
 int img_resolve(const struct img_store *s, const char *text, struct arena *a, struct img_image *ret,
 		struct err *e);
-/* By its full id; as above. */
+/* By its full id; as above. Finds a removed one, too, that is kept for a container. */
 int img_by_id(const struct img_store *s, const char *id, struct arena *a, struct img_image *ret,
 	      struct err *e);
 /* Whether nobody has removed it meanwhile: to be asked after the layers are mounted and the container
@@ -81,8 +82,11 @@ int img_untag(const struct img_store *s, const struct img_ref *ref, struct err *
 /* Adds or replaces the record of an image that has all its layers in place; without a name. */
 int img_add(const struct img_store *s, const struct img_image *image, struct err *e);
 /* Removes the record of an image (its names must be gone); 1, or 0 when there was none. What only it used
- * stays until `brig-image gc`. */
-int img_remove(const struct img_store *s, const char *id, struct err *e);
+ * stays until `brig-image gc`. keep: a container goes on using its layers, and `start` may ask for it. */
+int img_remove(const struct img_store *s, const char *id, bool keep, struct err *e);
+/* Forgets the kept images for which used(id, arg) is false. */
+int img_drop_kept(const struct img_store *s, bool (*used)(const char *id, void *arg), void *arg,
+		  struct err *e);
 /* Writes index.json anew from the names. */
 int img_write_index(const struct img_store *s, struct err *e);
 

@@ -192,11 +192,11 @@ static void removal(void)
 	CHECK_INT(untag(&s, "ex.org/a/b:2"), 1);
 	CHECK_INT(untag(&s, "ex.org/a/b:2"), 0);
 	CHECK_INT(untag(&s, "one@" DIFF), 1);
-	CHECK_INT(img_remove(&s, ID_A, &e), 1);
-	CHECK_INT(img_remove(&s, ID_A, &e), 0);
+	CHECK_INT(img_remove(&s, ID_A, false, &e), 1);
+	CHECK_INT(img_remove(&s, ID_A, false, &e), 0);
 	CHECK(!img_still_there(&s, &i));
 	CHECK_INT(untag(&s, "one"), 1);
-	CHECK_INT(img_remove(&s, ID_B, &e), 1);
+	CHECK_INT(img_remove(&s, ID_B, false, &e), 1);
 	CHECK_STR(find(&s, "one"), "none");
 	arena_free(a);
 	img_store_close(&s);
