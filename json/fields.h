@@ -3,7 +3,7 @@
  * Field tables: one row per key of a JSON object says where the value goes in a C struct. The same
  * table reads, writes and documents. The kind of a row follows from the C type of the member:
  *
- *   bool, uint32_t, uint64_t, int64_t   always written; zero when absent
+ *   bool, uint16/32/64_t, int64_t       always written; zero when absent
  *   opt_bool/i32/i64/u16/u32/u64/f64    written when set
  *   char *, strv, u32v, str_map         written when not NULL / not empty
  *   struct X *                          an object; .sub is X's table
@@ -35,6 +35,7 @@
 
 enum json_kind {
 	JSON_KIND_BOOL,
+	JSON_KIND_U16,
 	JSON_KIND_U32,
 	JSON_KIND_U64,
 	JSON_KIND_I64,
@@ -74,6 +75,7 @@ struct json_field {
 #define JSON_KIND_OF(m)                                                              \
 	_Generic((m),                                                                \
 		bool: JSON_KIND_BOOL,                                                \
+		uint16_t: JSON_KIND_U16,                                             \
 		uint32_t: JSON_KIND_U32,                                             \
 		uint64_t: JSON_KIND_U64,                                             \
 		int64_t: JSON_KIND_I64,                                              \

@@ -57,6 +57,7 @@ static const struct int_kind {
 	uint64_t max;
 	const char *name;
 } int_kinds[] = {
+	[JSON_KIND_U16] = {0, UINT16_MAX, "a 16-bit unsigned integer"},
 	[JSON_KIND_U32] = {0, UINT32_MAX, "a 32-bit unsigned integer"},
 	[JSON_KIND_U64] = {0, UINT64_MAX, "a 64-bit unsigned integer"},
 	[JSON_KIND_I64] = {INT64_MIN, INT64_MAX, "a 64-bit integer"},
@@ -105,6 +106,9 @@ static int read_int(const struct json_reader *r, enum json_kind kind, const stru
 	if (code < 0)
 		return code;
 	switch (kind) {
+	case JSON_KIND_U16:
+		*(uint16_t *)member = (uint16_t)bits;
+		break;
 	case JSON_KIND_U32:
 		*(uint32_t *)member = (uint32_t)bits;
 		break;

@@ -90,6 +90,9 @@ static void write_keyed(struct json_writer *w, const struct json_table *sub,
 static void write_number(struct json_writer *w, enum json_kind kind, const void *member)
 {
 	switch (kind) {
+	case JSON_KIND_U16:
+		json_u64(w, *(const uint16_t *)member);
+		break;
 	case JSON_KIND_U32:
 		json_u64(w, *(const uint32_t *)member);
 		break;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "docker/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/sys.h"
+
+enum { OUT, ERR, SIGNALS, EXITED, SOURCES, CHUNK = 32 << 10 };
+
+int dk_copy_open(struct dk_copy *c, const struct dk_container *k, struct err *e)
+{
+	for (int i = 0; i < 2; i++)
+		if (pipe2(c->pipes[i], O_CLOEXEC) < 0)
+			return err_sys(e, "make a pipe for the container");
+	return dk_log_open(&c->log, k->store, k->record, e);
+}
+
+void dk_copy_started(struct dk_copy *c)
+{
+	cleanup_close(&c->pipes[0][1]);
+	cleanup_close(&c->pipes[1][1]);
+}
+
+void dk_copy_close(struct dk_copy *c)
+{
+	for (int i = 0; i < 2; i++) {
+		cleanup_close(&c->pipes[i][0]);
+		cleanup_close(&c->pipes[i][1]);
+	}
+	dk_log_close(&c->log);
+}
+
+/* 1: there may be more; 0: the end. */
+static int copy_some(struct dk_copy *c, int i, struct err *e)
+{
+	static const char *const names[] = {"stdout", "stderr"};
+	char buf[CHUNK];
+	ssize_t n = read(c->pipes[i][0], buf, sizeof(buf));
+	int r;
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 1;
+	if (n <= 0)
+		return 0;
+	dk_log_write(&c->log, i, buf, (size_t)n);
+	r = c->to[i] < 0 ? 0 : io_write_all(c->to[i], buf, (size_t)n);
+	return r < 0 ? err_set(e, -r, "write /dev/%s: %s", names[i], r == -EPIPE ? "broken pipe" : err_name(-r)) : 1;
+}
+
+static void pass_signals(const struct ns_wait *w)
+{
+	int sig;
+
+	while ((sig = ns_signals_next(w->sigfd)) > 0)
+		if (!w->handle || !w->handle(sig, w->arg))
+			sys_pidfd_send_signal(w->pidfd, sig);
+}
+
+/* One round; what was written before the exit is in the pipes by then, and nobody is waited for who holds
+ * them open beyond it. */
+static int copy_round(struct dk_copy *c, const struct ns_wait *w, struct pollfd *p, struct err *e)
+{
+	for (int i = 0; i < 2; i++) {
+		int more = p[i].revents ? copy_some(c, i, e) : 1;
+
+		if (more < 0)
+			return more;
+		if (!more)
+			p[i].fd = -1;
+	}
+	if (p[SIGNALS].revents)
+		pass_signals(w);
+	if (p[EXITED].revents)
+		p[EXITED].fd = p[SIGNALS].fd = -1;
+	return 0;
+}
+
+int dk_copy_until_end(struct dk_copy *c, const struct ns_wait *w, struct ns_exit *ret_exit, struct err *e)
+{
+	struct pollfd p[SOURCES] = {
+		[OUT] = {c->pipes[0][0], POLLIN, 0},
+		[ERR] = {c->pipes[1][0], POLLIN, 0},
+		[SIGNALS] = {w->sigfd, POLLIN, 0},
+		[EXITED] = {w->pidfd, POLLIN, 0},
+	};
+
+	for (;;) {
+		int n = poll(p, SOURCES, p[EXITED].fd < 0 ? 0 : -1), r;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, "wait for output of the container");
+		if (n == 0)
+			break;
+		r = copy_round(c, w, p, e);
+		if (r < 0)
+			return r;
+	}
+	return ns_reap(w->pidfd, ret_exit, NULL, e);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output of a container that goes through its owner: to the client's streams, to the log. */
+#pragma once
+
+#include "docker/container.h"
+#include "docker/log.h"
+#include "nsenter/signals.h"
+
+struct dk_copy {
+	int pipes[2][2]; /* of stdout and stderr; [.][1] is the container's end */
+	int to[2];       /* where it goes besides the log; -1: nowhere. Not owned */
+	struct dk_log log;
+};
+#define DK_COPY_NONE {.pipes = {{-1, -1}, {-1, -1}}, .to = {-1, -1}, .log = DK_LOG_NONE}
+
+int dk_copy_open(struct dk_copy *c, const struct dk_container *k, struct err *e);
+/* The container has its ends: without ours, the end of its output can be seen. */
+void dk_copy_started(struct dk_copy *c);
+/*
+ * Copies, passes signals on as ns_wait does, until INIT has ended and what it wrote is copied; reaps it.
+ * -EPIPE: a stream of the client has no reader any more ("write /dev/stdout: broken pipe").
+ */
+int dk_copy_until_end(struct dk_copy *c, const struct ns_wait *w, struct ns_exit *ret_exit, struct err *e);
+void dk_copy_close(struct dk_copy *c);
+#define auto_copy __attribute__((cleanup(dk_copy_close)))
