@@ -227,6 +227,8 @@ def run_record(scene, record, report):
 def prepare(top, options):
     """A data root with the image in it, which every scene gets a copy of."""
     scene = Scene("base", top, options)
+    if options.client:
+        return scene
     archive = subprocess.run([os.path.join(HERE, "make-image")], check=True, text=True,
                              stdout=subprocess.PIPE).stdout.strip()
     code, out, err = scene.shell("docker import - pysand:latest <%s" % archive)
@@ -237,12 +239,13 @@ def prepare(top, options):
     return scene
 
 
-def play(name, base, top, options, records, report):
+def play(name, base, options, records, each):
+    """Makes the scene NAME and calls EACH with every record of it that is wanted."""
     sections, before, binds = scenes.SCENES[name]
-    wanted = [r for s in sections for r in records[s]]
+    wanted = [r for s in sections for r in records.get(s, [])]
     if not any(selected(r, options.only) for r in wanted):
         return
-    scene = Scene(name, top, options)
+    scene = Scene(name, os.path.dirname(base.dir), options)
     if os.path.isdir(base.data):
         # The layers are only read: the copies share them.
         subprocess.run(["cp", "-al", base.data, scene.data], check=True)
@@ -257,12 +260,27 @@ def play(name, base, top, options, records, report):
         for key, container in binds.items():
             scene.names.ids[key] = scene.shell(
                 "docker inspect -f '{{.Id}}' " + container)[1].strip()
-        whole = options.whole or not options.only
         for record in wanted:
-            if whole or selected(record, options.only):
-                run_record(scene, record, report)
+            if options.whole or selected(record, options.only):
+                each(scene, record, options)
     finally:
         clean(scene)
+
+
+def in_scenes(options, records, each):
+    """Plays all scenes of RECORDS, some at a time."""
+    top = tempfile.mkdtemp(prefix="brig-records.", dir=options.top)
+    os.chmod(top, 0o755)
+    try:
+        base = prepare(top, options)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            jobs = [pool.submit(play, name, base, options, records, each)
+                    for name in scenes.SCENES]
+            for job in jobs:
+                job.result()
+    finally:
+        if not options.keep:
+            shutil.rmtree(top, ignore_errors=True)
 
 
 def clean(scene):
@@ -273,7 +291,7 @@ def selected(record, only):
     return not only or any(record["id"] == o or record["id"].rsplit("-", 1)[0] == o for o in only)
 
 
-def main():
+def parse(argv):
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[0][7:])
     parser.add_argument("--docker", default=os.environ.get("BRIG_DOCKER", "build/brig-docker"))
     parser.add_argument("--jobs", type=int, default=4)
@@ -282,23 +300,16 @@ def main():
     parser.add_argument("--engine", help="DOCKER_HOST, to see what a real docker says")
     parser.add_argument("--client", action="store_true", help="no image and no containers")
     parser.add_argument("--top", help="directory for everything")
-    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="leave that directory there")
     parser.add_argument("only", nargs="*")
-    options = parser.parse_args()
+    return parser.parse_args(argv)
+
+
+def main():
+    options = parse(sys.argv[1:])
     start = time.monotonic()
-    report, records = Report(options.verbose), load()
-    top = tempfile.mkdtemp(prefix="brig-records.", dir=options.top)
-    os.chmod(top, 0o755)
-    try:
-        base = Scene("base", top, options) if options.client else prepare(top, options)
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            jobs = [pool.submit(play, name, base, top, options, records, report)
-                    for name in scenes.SCENES]
-            for job in jobs:
-                job.result()
-    finally:
-        if not options.keep:
-            shutil.rmtree(top, ignore_errors=True)
+    report = Report(options.verbose)
+    in_scenes(options, load(), lambda scene, record, _: run_record(scene, record, report))
     return report.end(time.monotonic() - start)
 
 

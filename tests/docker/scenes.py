@@ -8,6 +8,8 @@ belongs to one record: commands before it, its stdin, its environment.
 
 SLEEP = "docker run -d --name %s --network none pysand sleep 300"
 EXITED = "docker run --name brigrec-x --network none pysand sh -c 'exit 3'"
+FILES = ("mkdir -p ws box home; chown 1000:1000 ws; chmod 777 ws;"
+         " echo 'print(input())' > box/main.py")
 VOL = "mkdir -p vol; echo data > vol/f"
 
 # name: sections, commands before, {placeholder: container whose id it is}
@@ -41,9 +43,8 @@ SCENES = {
     "events": (["J"], "\n".join([SLEEP % "brigrec-a", EXITED]), {}),
     "limits": (["K"], "mkdir -p zeroth-sandbox-abc/job", {}),
     "ports": (["L"], "docker network create brigrec-n1; docker network create brigrec-n2", {}),
-    "clients": (["M"], "\n".join([
-        "mkdir -p ws box home; chown 1000:1000 ws; chmod 777 ws; echo 'print(input())' > box/main.py",
-    ]), {}),
+    "clients": (["M"], FILES, {}),
+    "callers": (["N"], FILES, {}),
 }
 
 EXTRA = {
