@@ -24,7 +24,10 @@
 
 static const struct img_command commands[] = {
 	{"gc", "", img_cmd_gc, true},
+	{"commit", "--base ID --diff DIR --document FILE [--name NAME]", img_cmd_commit, true},
+	{"import", "--document FILE [--name NAME] [--link] [FILE|DIR]", img_cmd_import, true},
 	{"load", "[--quiet] [--silent] [--name NAME]... [FILE]", img_cmd_load, true},
+	{"save", "NAME...", img_cmd_save, true},
 };
 
 static const struct img_command *find_command(const char *name)

@@ -30,6 +30,7 @@ static const struct json_field info_fields[] = {
 	JSON_FIELD(struct img_layer_info, blob, "blob", .required = true),
 	JSON_FIELD(struct img_layer_info, media_type, "mediaType", .required = true),
 	JSON_FIELD(struct img_layer_info, blob_size, "blobSize"),
+	JSON_FIELD(struct img_layer_info, tar_size, "tarSize"),
 	JSON_FIELD(struct img_layer_info, size, "size"),
 };
 static const struct json_table info_table = JSON_TABLE(struct img_layer_info, info_fields);
@@ -141,6 +142,7 @@ static int unpack_into(struct img_work *w, struct img_layer_job *j, int dir, str
 		img_stream_digests(&s, raw, tar);
 		j->info.media_type = (char *)media_type(&s);
 		j->info.blob_size = s.raw_bytes;
+		j->info.tar_size = s.tar_bytes;
 		r = check_digests(j, raw, tar, e);
 	}
 	img_stream_close(&s);
@@ -165,6 +167,17 @@ static int write_info(int dir, const struct img_layer_info *info, struct err *e)
 	json_write_struct(&jw, &info_table, info);
 	strbuf_addc(&b, '\n');
 	return io_replace_file(dir, "info", &b, 0600, e);
+}
+
+int img_layer_write_info(struct img_work *w, size_t number, const struct img_layer_info *info,
+			 struct err *e)
+{
+	char name[32];
+	auto_close int dir = -1;
+
+	snprintf(name, sizeof(name), "l%zu", number);
+	dir = openat(w->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return dir < 0 ? err_sys(e, "open a directory in the image store") : write_info(dir, info, e);
 }
 
 static int unpack_job(struct img_work *w, struct img_layer_job *j, size_t number, struct arena *a,

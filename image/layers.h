@@ -20,6 +20,7 @@ struct img_layer_info {
 	char *blob;           /* its digest */
 	char *media_type;
 	uint64_t blob_size;
+	uint64_t tar_size;    /* of the archive when it is not compressed */
 	uint64_t size;        /* of the files */
 };
 
@@ -27,7 +28,8 @@ struct img_layer_job {
 	/* in */
 	const char *chain, *diff_id; /* diff_id NULL: whatever comes out (import); chain then too */
 	const char *blob;            /* the digest the archive must have; NULL: not known */
-	int fd;                      /* the archive, -1 when the store has the layer; closed here */
+	int fd;                      /* the archive, -1 when the store has the layer; closed by
+				      * img_layers_unpack, and from then on only says that there is one */
 	int spool;                   /* number of the archive in the work directory, -1: none */
 	/* out */
 	struct img_layer_info info;
@@ -56,6 +58,9 @@ int img_layer_info(const struct img_store *s, struct arena *a, const char *chain
 int img_layers_unpack(struct img_work *w, struct img_layer_job *jobs, size_t n, struct err *e);
 /* Waits until all is on the disk, then gives blobs and layers their names. */
 int img_layers_publish(struct img_work *w, const struct img_layer_job *jobs, size_t n, struct err *e);
+/* Writes the info of job `number` again, which has got another chain id. */
+int img_layer_write_info(struct img_work *w, size_t number, const struct img_layer_info *info,
+			 struct err *e);
 /* Puts a document into the store as a blob; the digest as "sha256:HEX" in the arena. */
 int img_put_blob(struct img_work *w, const char *text, size_t len, const char **ret_digest,
 		 struct err *e);

@@ -29,3 +29,6 @@ int img_shut_in(const struct img_program *p, int more, struct err *e);
 
 int img_cmd_gc(struct img_program *p, struct err *e);
 int img_cmd_load(struct img_program *p, struct err *e);
+int img_cmd_commit(struct img_program *p, struct err *e);
+int img_cmd_import(struct img_program *p, struct err *e);
+int img_cmd_save(struct img_program *p, struct err *e);

@@ -122,6 +122,16 @@ static int open_tar(struct img_stream *s, struct err *e)
 	return 0;
 }
 
+int img_stream_open_raw(struct img_stream *s, int fd, struct err *e)
+{
+	*s = (struct img_stream){.fd = fd};
+	sha256_init(&s->tar_sum);
+	if (open_raw(s, e) == 0)
+		return 0;
+	img_stream_close(s);
+	return -e->code;
+}
+
 int img_stream_open(struct img_stream *s, int fd, bool sums, struct err *e)
 {
 	*s = (struct img_stream){.fd = fd, .sum_tar = sums};

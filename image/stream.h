@@ -27,6 +27,8 @@ struct img_stream {
 
 /* Opens; an empty file is an archive without entries. The fd stays the caller's. */
 int img_stream_open(struct img_stream *s, int fd, bool sums, struct err *e);
+/* Only what decompresses: s->raw, for archive_read_data_block. */
+int img_stream_open_raw(struct img_stream *s, int fd, struct err *e);
 /* Reads what is behind the archive's end, so that the digests cover all. */
 int img_stream_finish(struct img_stream *s, struct err *e);
 /* Closes; with sums: the digests as "sha256:HEX". Arguments may be NULL. */
