@@ -31,8 +31,28 @@ void rtnl_add(struct rtnl_request *q, uint16_t attr, const void *data, size_t n)
 	if (at + RTA_SPACE(n) > sizeof(q->bytes))
 		return; /* our own callers add a few names and addresses */
 	memcpy(q->bytes + at, &a, sizeof(a));
-	memcpy(q->bytes + at + RTA_LENGTH(0), data, n);
+	if (n)
+		memcpy(q->bytes + at + RTA_LENGTH(0), data, n);
 	q->h.nlmsg_len = (uint32_t)(at + RTA_LENGTH(n));
+}
+
+size_t rtnl_nest(struct rtnl_request *q, uint16_t attr)
+{
+	size_t at = NLMSG_ALIGN(q->h.nlmsg_len);
+
+	rtnl_add(q, attr | NLA_F_NESTED, NULL, 0);
+	return at;
+}
+
+void rtnl_nest_end(struct rtnl_request *q, size_t nest)
+{
+	uint16_t len;
+
+	/* It has the padding of its last attribute, which so has to be in the message. */
+	q->h.nlmsg_len = NLMSG_ALIGN(q->h.nlmsg_len);
+	len = (uint16_t)(q->h.nlmsg_len - nest);
+	if (nest + sizeof(struct rtattr) <= sizeof(q->bytes))
+		memcpy(q->bytes + nest + offsetof(struct rtattr, rta_len), &len, sizeof(len));
 }
 
 /* *done: nothing more comes. */

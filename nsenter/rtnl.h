@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to the kernel's routing netlink: as much as moving an interface takes. */
+/* Requests to the kernel's routing netlink, one at a time. */
 #pragma once
 
 #include <linux/netlink.h>
@@ -22,6 +22,9 @@ int rtnl_open(void);
 void rtnl_begin(struct rtnl_request *q, uint16_t type, uint16_t flags, const void *fixed, size_t n);
 /* Adds an attribute; all of a request must fit into RTNL_REQUEST_MAX. */
 void rtnl_add(struct rtnl_request *q, uint16_t attr, const void *data, size_t n);
+/* An attribute that holds others: what is added between the two calls. */
+size_t rtnl_nest(struct rtnl_request *q, uint16_t attr);
+void rtnl_nest_end(struct rtnl_request *q, size_t nest);
 /*
  * Sends it and reads what comes back: 0 or the kernel's -errno. each (may be NULL) is called for
  * every message that is not an error or the end; it returns 0, or -errno to be returned at the end.
