@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/sendfile.h>
 
 #include "base/cleanup.h"
@@ -21,6 +22,7 @@ enum { MAX_DEPTH = 64, COPY_CHUNK = 1 << 20, DIRENTS = 4096 };
 struct copy {
 	const char *mount; /* for messages */
 	unsigned depth;
+	bool top_mode;     /* the top directory's mode is copied, too */
 };
 
 static int copy_dir(struct copy *c, int from, int to, struct err *e);
@@ -156,11 +158,42 @@ static int copy_dir(struct copy *c, int from, int to, struct err *e)
 	c->depth--;
 	if (r < 0 || copy_owner(c, to, "", &st, e) < 0)
 		return -e->code;
-	if (c->depth > 0 && fchmod(to, st.st_mode & 07777) < 0) /* the top has its mode= */
+	if ((c->depth > 0 || c->top_mode) && fchmod(to, st.st_mode & 07777) < 0)
 		return copy_error(c, "set the mode of", "a directory", e);
 	return 0;
 }
 
+static int is_empty(int dir)
+{
+	char buf[1024]; /* room for more than "." and ".." */
+	ssize_t n = getdents64(dir, buf, sizeof(buf));
+	bool empty = true;
+
+	for (ssize_t at = 0; at < n;) {
+		struct dirent64 *d = (struct dirent64 *)(void *)(buf + at);
+
+		at += d->d_reclen;
+		empty = empty && (str_eq(d->d_name, ".") || str_eq(d->d_name, ".."));
+	}
+	return n < 0 ? -errno : empty;
+}
+
+int copy_up_if_empty(int from, int to, const char *name, struct err *e)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	struct copy c = {.mount = name, .top_mode = true};
+	auto_close int in = openat(from, ".", flags), out = openat(to, ".", flags);
+	int r;
+
+	if (in < 0 || out < 0 || flock(out, LOCK_EX) < 0)
+		return copy_error(&c, "open", "the directory", e);
+	r = is_empty(out);
+	if (r < 0)
+		return err_set(e, -r, "mount %s: copy up: list the volume: %s", name, err_name(-r));
+	return r ? copy_dir(&c, in, out, e) : 0;
+}
+
+/* A tmpfs has its own option for the mode of its top. */
 int copy_up(int from, int to, const char *name, struct err *e)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;

@@ -57,6 +57,8 @@ int fs_mount(const struct rootfs_mount *m, int target, struct err *e);
 
 /* copyup.c: what is in directory `from` is copied into directory `to`. */
 int copy_up(int from, int to, const char *name, struct err *e);
+/* The same when `to` is empty; it gets the owner and mode of `from` as well. Two at once take turns. */
+int copy_up_if_empty(int from, int to, const char *name, struct err *e);
 
 /* umask of the scope is 0, so that modes are exact; it belongs to INIT alone (no CLONE_FS). */
 static inline void restore_umask(mode_t *m)

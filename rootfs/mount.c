@@ -79,6 +79,26 @@ static int attach_at(const struct rootfs_mount *m, int fd, int dir, const char *
 	return 0;
 }
 
+/* tmpcopyup of a bind: an empty source gets what it is about to cover. */
+static int fill_source(const struct rootfs_mount *m, int fd, int target, struct err *e)
+{
+	struct stat st;
+
+	if (!m->copy_up || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	return copy_up_if_empty(target, fd, m->target, e);
+}
+
+static int become_readonly(const struct rootfs_mount *m, int fd, struct err *e)
+{
+	const struct rootfs_attr here = {m->attr.set & MOUNT_ATTR_RDONLY, 0};
+	const struct rootfs_attr rec = {m->attr_rec.set & MOUNT_ATTR_RDONLY, 0};
+
+	if (m->copy_up && (attr_apply(fd, true, &rec, 0) < 0 || attr_apply(fd, false, &here, 0) < 0))
+		return err_sys(e, "mount %s: make it read-only", m->target);
+	return 0;
+}
+
 static int attach(const struct rootfs_plan *p, const struct rootfs_mount *m, int fd,
 		  struct dir_cache *dirs, struct err *e)
 {
@@ -93,16 +113,20 @@ static int attach(const struct rootfs_plan *p, const struct rootfs_mount *m, int
 	if (made < 0)
 		return made;
 	if (made)
-		return attach_at(m, fd, dir_parent(dirs, m->target, &name, e), name, e);
+		return attach_at(m, fd, dir_parent(dirs, m->target, &name, e), name, e) < 0
+			       ? -e->code
+			       : become_readonly(m, fd, e);
 	target = target_open(p, m, S_ISDIR(st.st_mode), e);
 	if (target < 0)
 		return target;
+	if (fill_source(m, fd, target, e) < 0)
+		return -e->code;
 	if (move_mount(fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return err_sys(e, "mount %s: attach %s%s", m->target, m->source,
 			       errno == ENOTDIR || errno == EINVAL
 				       ? " (one is a directory and the other is not?)"
 				       : "");
-	return 0;
+	return become_readonly(m, fd, e);
 }
 
 static int apply_bind(struct rootfs_plan *p, struct rootfs_mount *m, struct dir_cache *dirs,

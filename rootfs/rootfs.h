@@ -99,7 +99,8 @@ struct rootfs_mount {
 	unsigned long propagation;   /* 0 or one of MS_PRIVATE, MS_SLAVE, MS_SHARED, MS_UNBINDABLE */
 	bool propagation_rec;
 	bool recursive;              /* bind: with all that is mounted below the source */
-	bool copy_up;                /* tmpcopyup: the new file system gets what the target had */
+	bool copy_up;                /* tmpcopyup: the new file system gets what the target had; so does
+				      * the source of a bind, if it is an empty directory */
 	bool optional;               /* absent source: no mount, no error */
 	bool keep_link;              /* a source that is a link is copied as a link, not bound */
 	bool source_nofollow;        /* a source that is a link is bound itself */

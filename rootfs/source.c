@@ -78,6 +78,10 @@ static int set_attributes(const struct rootfs_plan *p, const struct rootfs_mount
 			  struct err *e)
 {
 	const struct rootfs_attr none = {0};
+	/* What gets a copy becomes read-only when it has it. */
+	const uint64_t later = m->copy_up ? (uint64_t)MOUNT_ATTR_RDONLY : 0;
+	const struct rootfs_attr attr = {m->attr.set & ~later, m->attr.clear};
+	const struct rootfs_attr rec = {m->attr_rec.set & ~later, m->attr_rec.clear};
 	unsigned long here = m->propagation_rec ? 0 : m->propagation;
 	unsigned long below = m->propagation_rec ? m->propagation : 0;
 	const char *hint;
@@ -86,8 +90,7 @@ static int set_attributes(const struct rootfs_plan *p, const struct rootfs_mount
 		below = MS_SLAVE; /* in the same call as the attributes */
 	else if (must_leave_peers(p, m) && attr_apply(fd, true, &none, MS_SLAVE) < 0)
 		return err_sys(e, "mount %s: make the copy of %s a slave", m->target, m->source);
-	if (attr_apply(fd, true, &m->attr_rec, below) == 0 &&
-	    attr_apply(fd, false, &m->attr, here) == 0)
+	if (attr_apply(fd, true, &rec, below) == 0 && attr_apply(fd, false, &attr, here) == 0)
 		return 0;
 	hint = errno == EPERM ? " (options that the host has set and locked, like ro or nosuid, "
 				"cannot be taken back in a user namespace)"

@@ -249,6 +249,41 @@ static void copy_up(void)
 	run_modes(set_copy_up, check_copy_up);
 }
 
+/* A volume: an empty directory gets what it covers, and only then becomes read-only. */
+static void set_volume(struct box *b)
+{
+	char path[160];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/vol%d", b->rootfs, i);
+		mkdir(path, 0751);
+		snprintf(path, sizeof(path), "%s/vol%d/file", b->rootfs, i);
+		put_file(path, "content");
+		snprintf(path, sizeof(path), "%s/volume%d", b->outside, i);
+		mkdir(path, 0700);
+		box_mount(b, i ? "/vol1" : "/vol0", "bind", path, i ? "bind,tmpcopyup" : "rbind,ro,tmpcopyup");
+	}
+	snprintf(path, sizeof(path), "%s/volume1/own", b->outside);
+	put_file(path, "x");
+}
+
+static void check_volume(struct box *b)
+{
+	struct stat st;
+
+	(void)b;
+	CHECK(stat("/vol0/file", &st) == 0 && st.st_size == 7);
+	CHECK(stat("/vol0", &st) == 0 && (st.st_mode & 07777) == 0751);
+	CHECK_INT(try_write("/vol0/x"), EROFS);
+	CHECK(stat("/vol1/own", &st) == 0 && stat("/vol1/file", &st) < 0);
+	CHECK_INT(try_write("/vol1/x"), 0);
+}
+
+static void volume(void)
+{
+	run_modes(set_volume, check_volume);
+}
+
 static void set_devices(struct box *b)
 {
 	struct oci_device_list *l = &b->spec.linux_->devices;
@@ -598,7 +633,7 @@ static void no_rootfs(void)
 	}
 }
 
-TEST_MAIN(TEST(binds), TEST(locked_options), TEST(no_pivot), TEST(tmpfs), TEST(copy_up), TEST(devices), TEST(console), TEST(readonly_dev), TEST(cgroup),
+TEST_MAIN(TEST(binds), TEST(locked_options), TEST(no_pivot), TEST(tmpfs), TEST(copy_up), TEST(volume), TEST(devices), TEST(console), TEST(readonly_dev), TEST(cgroup),
 	  TEST(cgroup_v1), TEST(propagation_shared), TEST(propagation_userns), TEST(propagation_values),
 	  TEST(propagation_slave), TEST(idmap), TEST(messages),
 	  TEST(masked_outer_proc), TEST(no_rootfs))
