@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs brig-image, which does all that has to do with archives, and other programs: skopeo, buildah. */
+#pragma once
+
+#include "docker/cli.h"
+#include "image/store.h"
+
+struct dk_program {
+	const char *prefix;      /* in front of brig-image's error line; NULL: none */
+	int in, out;             /* -1: the caller's own */
+	struct strbuf *captured; /* not NULL: what it writes on stdout, at most 16 MiB */
+	bool alone;              /* the caller's death does not end it */
+};
+
+/* args: of brig-image, command first. Its exit code, or -errno when it cannot be run. */
+int dk_run_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p,
+		      struct err *e);
+/* argv[0] is searched in PATH; -ENOENT names the Debian package that has it. */
+int dk_run_program(struct dk_context *c, const struct strv *argv, const char *package,
+		   const struct dk_program *p, struct err *e);
+/* A file that the child can open, with this text: "/proc/self/fd/N". The fd is to be closed after the
+ * child has ended. */
+int dk_text_file(struct arena *a, const char *text, size_t len, char **ret_path, struct err *e);
+
+/* The image store of the data root. */
+int dk_image_store(struct dk_context *c, struct img_store *ret, struct err *e);
+/* What Docker calls an image that is not there: "busybox:latest". */
+const char *dk_missing_image(struct dk_context *c, const char *text);
+/* img_resolve with Docker's "Error response from daemon: No such image: x:latest" (-ENOENT). */
+int dk_image_find(struct dk_context *c, const struct img_store *s, const char *text, struct img_image *ret,
+		  struct err *e);
+void dk_args_add(struct dk_context *c, struct strv *args, const char *arg);
