@@ -1,17 +1,353 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a command line: global flags, command words, the command's flags, the command. */
+/*
+ * The way of a command line: global flags, the command's words, its flags, the number of arguments,
+ * its check, the command; and how each of them fails in Docker's words.
+ */
+#include "docker/cli.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "docker/cli.h"
+#include "base/cleanup.h"
+#include "docker/cli-help.h"
+#include "docker/cli-parse.h"
+#include "docker/flag-tables.h"
+#include "docker/format.h"
+
+enum { EXIT_FRONT_END = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
+
+/* ---- errors ---- */
+
+static void keep_text(struct dk_context *c, struct err *e, int code, const char *prefix, const char *fmt,
+		      va_list ap)
+{
+	auto_free char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		die_out_of_memory();
+	c->long_error = NULL;
+	err_set(e, code, "%s%s", prefix, text);
+	if (strlen(prefix) + strlen(text) >= sizeof(e->msg))
+		c->long_error = arena_printf(c->arena, "%s%s", prefix, text);
+}
+
+int dk_error(struct dk_context *c, struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	keep_text(c, e, code, "", fmt, ap);
+	va_end(ap);
+	return -e->code;
+}
+
+int dk_daemon_error(struct dk_context *c, struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	keep_text(c, e, code, "Error response from daemon: ", fmt, ap);
+	va_end(ap);
+	return -e->code;
+}
+
+const char *dk_error_text(const struct dk_context *c, const struct err *e)
+{
+	/* err_set may have cut the message within a character. */
+	return c->long_error && strncmp(c->long_error, e->msg, sizeof(e->msg) - 8) == 0 ? c->long_error : e->msg;
+}
+
+void dk_print_error(struct dk_context *c, const struct err *e)
+{
+	fprintf(stderr, "%s\n", dk_error_text(c, e));
+	c->long_error = NULL;
+}
+
+int dk_fail(int exit_code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return exit_code;
+}
+
+bool dk_given(const struct dk_args *args, const char *flag)
+{
+	const struct dk_flag_table *t = args->command->flags;
+	const struct dk_flag *f = dk_find_flag(t, flag, strlen(flag));
+	size_t row = f ? (size_t)(f - t->v) : 0;
+
+	return f && args->given[row / 64] >> row % 64 & 1;
+}
+
+/* The code of run, from the words of the message as Docker chooses it. */
+static int run_exit_code(const char *text)
+{
+	if (strstr(text, "executable file not found") || strstr(text, "no such file or directory") ||
+	    strstr(text, "system cannot find the file specified"))
+		return EXIT_NOT_FOUND;
+	if (strstr(text, "permission denied") || strstr(text, "is a directory"))
+		return EXIT_CANNOT_EXECUTE;
+	return EXIT_FRONT_END;
+}
+
+/* "docker: TEXT", and where to read more. */
+static int fail_with_hint(const char *path, int code, const char *text)
+{
+	fprintf(stderr, "docker: %s\n\nRun '%s --help' for more information\n", text, path);
+	return code;
+}
+
+/* pflag's error: the text, the usage, the hint. */
+static int fail_with_usage(const char *path, const char *usage, const char *text)
+{
+	fprintf(stderr, "%s\n\nUsage:  %s%s%s\n\nRun '%s --help' for more information\n", text, path,
+		*usage ? " " : "", usage, path);
+	return EXIT_FRONT_END;
+}
+
+/* ---- one command ---- */
+
+static const char *plural(int n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* 0, or 1 after a message. */
+static int check_count(const struct dk_command *cmd, const char *path, int n)
+{
+	int min = cmd->min_args, max = cmd->max_args;
+	char what[80];
+
+	if (n >= min && (max < 0 || n <= max))
+		return 0;
+	if (max == 0)
+		snprintf(what, sizeof(what), "accepts no arguments");
+	else if (min == max)
+		snprintf(what, sizeof(what), "requires %d argument%s", min, plural(min));
+	else if (max < 0)
+		snprintf(what, sizeof(what), "requires at least %d argument%s", min, plural(min));
+	else if (min == 0)
+		snprintf(what, sizeof(what), "requires at most %d argument%s", max, plural(max));
+	else
+		snprintf(what, sizeof(what), "requires at least %d and at most %d arguments", min, max);
+	fprintf(stderr, "docker: '%s' %s\n\nUsage:  %s%s%s\n\n%s '%s --help' for more information\n", path, what,
+		path, *cmd->usage ? " " : "", cmd->usage, max < 0 ? "See" : "Run", path);
+	return 1;
+}
+
+static int print_help(const struct dk_command *cmd, const char *path)
+{
+	auto_strbuf struct strbuf b = {0};
+	struct err e = {0};
+
+	dk_help_command(&b, cmd, path);
+	return dk_write_stdout(b.p, b.len, &e) < 0 ? 1 : 0;
+}
+
+static int run_command(struct dk_context *c, const struct dk_command *cmd, const char *path, int argc,
+		       char **argv)
+{
+	struct dk_args args = {.command = cmd, .path = path, .argc = argc, .argv = argv};
+	struct dk_parser p = {.c = c, .table = cmd->flags, .given = args.given,
+			      .stop_at_argument = cmd->stop_at_argument};
+	struct err e = {0};
+	int r;
+
+	if (cmd->flags)
+		args.options = p.options = arena_alloc(c->arena, cmd->flags->options_size);
+	if (dk_parse_defaults(&p, &e) < 0)
+		return fail_with_hint(path, EXIT_FRONT_END, e.msg);
+	if (!cmd->no_flags) {
+		if (dk_parse_flags(&p, argc, argv, &e) < 0)
+			return fail_with_usage(path, cmd->usage, dk_error_text(c, &e));
+		if (p.help)
+			return print_help(cmd, path);
+		args.argc = p.argc;
+	}
+	r = check_count(cmd, path, args.argc);
+	if (r)
+		return r;
+	if (cmd->check && cmd->check(c, &args, &e) < 0)
+		return fail_with_hint(path, EXIT_FRONT_END, dk_error_text(c, &e));
+	r = cmd->run(c, &args, &e);
+	if (r >= 0)
+		return r;
+	if (cmd->form == DK_ERROR_RUN)
+		return fail_with_hint(path, run_exit_code(dk_error_text(c, &e)), dk_error_text(c, &e));
+	dk_print_error(c, &e);
+	return 1;
+}
+
+/* ---- which command ---- */
+
+static bool word_in(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = words; s && *s; s += strcspn(s, " "), s += *s == ' ')
+		if (strncmp(s, word, n) == 0 && (s[n] == ' ' || !s[n]))
+			return true;
+	return false;
+}
+
+static const struct dk_command *find_command(const char *group, const char *name)
+{
+	for (size_t i = 0; i < dk_command_count; i++) {
+		const struct dk_command *cmd = &dk_commands[i];
+
+		if (!cmd->run)
+			continue;
+		if (group ? str_eq(cmd->group, group) && (str_eq(dk_command_name(cmd, group), name) ||
+							  word_in(cmd->aliases, name))
+			  : str_eq(cmd->name, name))
+			return cmd;
+	}
+	return NULL;
+}
+
+static const struct dk_group *find_group(const char *name)
+{
+	for (size_t i = 0; i < dk_group_count; i++)
+		if (str_eq(dk_groups[i].name, name))
+			return &dk_groups[i];
+	return NULL;
+}
+
+static int show(const struct strbuf *b, FILE *to)
+{
+	fputs(strbuf_str(b), to);
+	return fflush(to) ? 1 : 0;
+}
+
+static int docker_help(FILE *to)
+{
+	auto_strbuf struct strbuf b = {0};
+
+	dk_help_docker(&b);
+	return show(&b, to);
+}
+
+static int group_help(const struct dk_group *g, FILE *to)
+{
+	auto_strbuf struct strbuf b = {0};
+
+	dk_help_group(&b, g);
+	return show(&b, to);
+}
+
+/* Words below a group that are no command: flags are looked at first, as Docker does. */
+static int run_group(struct dk_context *c, const struct dk_group *g, int argc, char **argv)
+{
+	const char *path = arena_printf(c->arena, "docker %s", g->name);
+	const struct dk_command *cmd = argc && argv[0][0] != '-' ? find_command(g->name, argv[0]) : NULL;
+	uint64_t given[3] = {0};
+	struct dk_parser p = {.c = c, .given = given};
+	struct err e = {0};
+
+	if (cmd)
+		return run_command(c, cmd, arena_printf(c->arena, "docker %s %s", g->name,
+							dk_command_name(cmd, g->name)),
+				   argc - 1, argv + 1);
+	if (dk_parse_flags(&p, argc, argv, &e) < 0)
+		return fail_with_usage(path, "", dk_error_text(c, &e));
+	if (p.help)
+		return group_help(g, stdout);
+	if (!p.argc)
+		return group_help(g, stderr);
+	fprintf(stderr, "docker: unknown command: docker %s %s\n\nUsage:  docker %s\n\n"
+			"Run 'docker %s --help' for more information\n", g->name, p.argv[0], g->name, g->name);
+	return 1;
+}
+
+/* `docker help [COMMAND...]` */
+static int run_help(struct dk_context *c, int argc, char **argv)
+{
+	const struct dk_group *g = argc ? find_group(argv[0]) : NULL;
+	const struct dk_command *cmd;
+
+	if (!argc)
+		return docker_help(stdout);
+	cmd = g && argc > 1 ? find_command(g->name, argv[1]) : g ? NULL : find_command(NULL, argv[0]);
+	if (cmd)
+		return print_help(cmd, g ? arena_printf(c->arena, "docker %s %s", g->name, dk_command_name(cmd, g->name))
+					 : arena_printf(c->arena, "docker %s", cmd->name));
+	if (g && argc == 1)
+		return group_help(g, stdout);
+	return dk_fail(1, "unknown help topic: %s", argv[argc - 1]);
+}
+
+static int unknown_command(struct dk_context *c, int argc, char **argv)
+{
+	struct dk_global_options o = {0};
+	uint64_t given[3] = {0};
+	struct dk_parser p = {.c = c, .table = &dk_global_flags, .options = &o, .given = given};
+	const char *name = argv[0];
+	struct err e = {0};
+
+	if (dk_parse_flags(&p, argc, argv, &e) < 0)
+		return fail_with_usage("docker", "[OPTIONS] COMMAND [ARG...]", dk_error_text(c, &e));
+	if (p.help)
+		return docker_help(stdout);
+	fprintf(stderr, "docker: unknown command: docker %s\n\nRun 'docker --help' for more information\n", name);
+	return 1;
+}
+
+/* The version line of --version and of `version`'s callers. */
+static int print_version(void)
+{
+	printf("Docker version %s, build %s\n", DK_CLIENT_VERSION, BRIG_VERSION);
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int use_globals(struct dk_context *c, const struct dk_global_options *o)
+{
+	static const char *const levels[] = {"debug", "info", "warn", "warning", "error", "fatal",
+					     "panic", "trace", NULL};
+
+	c->config_dir = o->config;
+	c->context = o->context;
+	c->log_level = o->log_level;
+	c->debug = o->debug || str_eq(o->log_level, "debug");
+	c->host = o->host.n ? o->host.v[0] : NULL;
+	if (o->log_level && str_index(levels, o->log_level) < 0)
+		return dk_fail(1, "Unable to parse logging level: %s", o->log_level);
+	return 0;
+}
 
 int dk_main(struct dk_context *c, int argc, char **argv)
 {
-	(void)c;
-	if (argc > 1 && (str_eq(argv[1], "--version") || str_eq(argv[1], "-v"))) {
-		printf("Docker version %s, build %s\n", DK_CLIENT_VERSION, BRIG_VERSION);
-		return 0;
-	}
-	return 1;
+	struct dk_global_options o = {0};
+	uint64_t given[3] = {0};
+	struct dk_parser p = {.c = c, .table = &dk_global_flags, .options = &o, .given = given,
+			      .stop_at_argument = true};
+	const struct dk_command *cmd;
+	const struct dk_group *g;
+	struct err e = {0};
+	char **words = arena_array(c->arena, (size_t)argc + 1, sizeof(*words));
+
+	/* Words are moved about; c->argv stays as it is, for running ourselves again. */
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	if (dk_parse_flags(&p, argc ? argc - 1 : 0, words + 1, &e) < 0)
+		return fail_with_usage("docker", "[OPTIONS] COMMAND [ARG...]", dk_error_text(c, &e));
+	if (p.help)
+		return docker_help(stdout);
+	if (use_globals(c, &o))
+		return 1;
+	if (!p.argc)
+		return o.version ? print_version() : docker_help(stderr);
+	argv = p.argv;
+	cmd = find_command(NULL, argv[0]);
+	if (cmd)
+		return run_command(c, cmd, arena_printf(c->arena, "docker %s", cmd->name), p.argc - 1, argv + 1);
+	g = find_group(argv[0]);
+	if (g)
+		return run_group(c, g, p.argc - 1, argv + 1);
+	if (str_eq(argv[0], "help"))
+		return run_help(c, p.argc - 1, argv + 1);
+	return unknown_command(c, p.argc, argv);
 }

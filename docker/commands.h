@@ -17,7 +17,7 @@ struct dk_exec_options {
 	bool detach, interactive, privileged, tty;
 	char *detach_keys, *user, *workdir;
 	struct strv env_flags, env_files;
-	struct strv env; /* NAME=VALUE of both, files first, no duplicates; by the table's check */
+	struct strv env; /* of both, files first, no duplicates, all with "="; by the table's check */
 };
 struct dk_ps_options {
 	bool all, latest, no_trunc, quiet, size;
@@ -139,5 +139,5 @@ DK_COMMAND(dk_cmd_events);         /* struct dk_events_options */
 DK_COMMAND(dk_cmd_system_df);      /* struct dk_df_options */
 DK_COMMAND(dk_cmd_system_prune);   /* struct dk_prune_options */
 /* These two belong to the command line itself. */
-dk_run_fn dk_cmd_completion;       /* none */
-dk_run_fn dk_cmd_manual;           /* none; hidden: prints the manual page */
+DK_COMMAND(dk_cmd_completion);     /* none */
+DK_COMMAND(dk_cmd_manual);         /* none; hidden: prints the manual page */

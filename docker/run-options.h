@@ -24,6 +24,8 @@ enum dk_mount_origin { DK_FROM_VOLUME_FLAG, DK_FROM_MOUNT_FLAG, DK_FROM_TMPFS_FL
 struct dk_mount {
 	enum dk_mount_type type;
 	enum dk_mount_origin origin;
+	char *type_name;   /* "bind", ... */
+	bool unknown_type; /* until dk_run_resolve */
 	char *source;      /* absolute path; volume name; NULL: anonymous volume, or tmpfs */
 	char *target;      /* absolute and clean; never "/" */
 	char *mode;        /* as given behind -v's second colon ("ro,Z"), else "" */
@@ -96,7 +98,8 @@ struct dk_run_options {
 	char *entrypoint; /* "" clears the image's */
 	char *user, *workdir;
 	struct strv env_files, env_flags; /* as given; `env` is what counts */
-	struct strv env;                  /* NAME=VALUE, files first, the last of a name wins, no duplicates */
+	struct strv env; /* NAME=VALUE, files first, the last of a name wins, no duplicates; NAME alone
+			  * (not set in the client) takes a variable of the image away */
 	struct strv group_add;
 	char *hostname, *domainname;
 	char *stop_signal;

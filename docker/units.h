@@ -18,6 +18,8 @@ int dk_parse_cpus(const char *text, int64_t *ret, struct err *e);
 int dk_parse_duration(const char *text, int64_t *ret, struct err *e);
 /* Go's integer literals with base prefix ("0x10", "0o7", "1_000"): strconv.ParseInt(text, 0, bits). */
 int dk_parse_int(const char *text, int bits, int64_t *ret, struct err *e);
+/* The same for ParseUint. */
+int dk_parse_uint(const char *text, int bits, uint64_t *ret, struct err *e);
 /*
  * --since and --until: RFC 3339 in Docker's shortened forms, seconds since the epoch with a fraction,
  * or a duration before `now`. -EINVAL: `failed to parse value as time or duration: "x"`.

@@ -93,7 +93,7 @@ void dk_put_named(struct arena *a, struct dk_value *v, const char *key, const ch
 
 /* null when v is empty and `null` is wanted (Go's nil slice), else []. */
 struct dk_value dk_strings(struct arena *a, const struct strv *v, bool null_when_empty);
-/* A map[string]string. */
+/* A map[string]string; each key of m once. */
 struct dk_value dk_string_map(struct arena *a, const struct str_map *m, bool null_when_empty);
 
 /* By JSON key; NULL when absent. */
@@ -106,5 +106,9 @@ const struct dk_value *dk_get(const struct dk_value *v, const char *key);
 void dk_write_json(struct strbuf *b, const struct dk_value *v, bool indent);
 /* A parsed document: objects become maps (any values), numbers texts with .number. */
 struct dk_value dk_from_json(struct arena *a, const struct json *j);
+/* The members of a map sorted by key, as Go walks through it; malloced, NULL when there are none. */
+const struct dk_member **dk_sorted_members(const struct dk_value *dict);
+/* What omitempty leaves out. */
+bool dk_is_empty(const struct dk_value *v);
 /* What a JSON round trip makes of v: structs become maps. */
 struct dk_value dk_to_raw(struct arena *a, const struct dk_value *v);
