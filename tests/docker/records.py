@@ -132,12 +132,13 @@ def partial(child):
     return texts
 
 
-def deliberate(record):
-    """The entry of the list of differences that RECORD stands in."""
-    for entry in differences.DELIBERATE:
-        if any(fnmatch.fnmatchcase(record["id"], pattern) for pattern in entry["ids"].split()):
-            return entry
-    return None
+def names_it(ids, record):
+    return any(fnmatch.fnmatchcase(record["id"], pattern) for pattern in ids.split())
+
+
+def entry_of(record, table):
+    """The entry of one of the lists of differences that RECORD stands in."""
+    return next((entry for entry in table if names_it(entry["ids"], record)), None)
 
 
 def changed(record, entry):
@@ -192,9 +193,9 @@ class Report:
         return 1 if self.results["failed"] else 0
 
 
-def run_record(scene, record, report):
+def run_record(scene, record, options, report):
     extra = scenes.EXTRA.get(record["id"], {})
-    entry = deliberate(record)
+    entry = None if options.engine else entry_of(record, differences.DELIBERATE)
     skip = differences.NOT_HERE.get(record["id"])
     if skip and skip():
         report.add("not runnable", record, skip())
@@ -214,9 +215,10 @@ def run_record(scene, record, report):
     else:
         actual = scene.shell(command, extra)
     seconds = time.monotonic() - start
-    want = changed(record, entry) if entry else record
-    vary = [v for ids, v in differences.VARY
-            if any(fnmatch.fnmatchcase(record["id"], p) for p in ids.split())]
+    want = record
+    for change in (entry_of(record, differences.MACHINE), entry):
+        want = changed(want, change) if change else want
+    vary = [v for ids, v in differences.VARY if names_it(ids, record)]
     wrong = compare(want, actual, scene.names, vary)
     if wrong:
         report.add("failed", record, "\n   ".join(wrong), seconds)
@@ -309,7 +311,7 @@ def main():
     options = parse(sys.argv[1:])
     start = time.monotonic()
     report = Report(options.verbose)
-    in_scenes(options, load(), lambda scene, record, _: run_record(scene, record, report))
+    in_scenes(options, load(), lambda scene, record, _: run_record(scene, record, options, report))
     return report.end(time.monotonic() - start)
 
 
