@@ -99,7 +99,7 @@ class Names:
             if m:
                 for n, group in enumerate(m.groups(), 1):
                     value = value.replace("\\%d" % n, group)
-                return value
+                return "(?:%s)" % value
         raise AssertionError(word)
 
     def id_pattern(self, m, seen):

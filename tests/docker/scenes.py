@@ -66,6 +66,7 @@ EXTRA = {
     "F-56": {"before": "docker start brigrec-a"},
     "F-57": {"before": "docker pause brigrec-p"},
     "F-63": {"before": "docker create --name brigrec-z --network none pysand true"},
+    "H-48": {"stdin": "secret"},
     "I-29": {"before": "docker volume create --label a=b brigrec-v2; docker volume create brigrec-v3"},
     "K-52": {"stdin": "input"},
     "L-12": {"bind": {"ID43": ("docker network inspect -f '{{.Id}}' brigrec-n1", None)}},
