@@ -29,6 +29,8 @@ VARY = [
               r"(?:[0-9a-f]{64}\.json\n)?(?:[0-9a-f]{64}/(?:VERSION|json|layer\.tar)?\n){4}"
               r"(?:[0-9a-f]{64}\.json\n)?")),
     ("J-06", (r"\b65B", r"\d+(?:\.\d+)?[kM]?B")),
+    # Children that die at the same time.
+    ("K-45", (r"Traceback[\s\S]*", r"(?:(?:Traceback|  File|TypeError: )[^\n]*\n)+")),
     ("K-55", (r"23\.1MiB|18\.05%|0\.00%", r"\d+\.?\d*(?:MiB|%)")),
     ("M-01", (r"\bvm\b", r"\S+")),
 ]

@@ -17,6 +17,8 @@ MARKS = {
     "<OCI-EXEC>": "OCI runtime exec failed: exec failed: unable to start container process: ",
     # Said by the recording machine only, which forwarded no packets.
     "<WARN-IPV4>": "",
+    "\nIPv4 forwarding is disabled. Networking will not work.\n": "\n",
+    " ---> [Warning] IPv4 forwarding is disabled. Networking will not work.\n": "",
 }
 SPAN = r"(?:\d+ (?:seconds?|minutes?|hours?)|About (?:a minute|an hour)|Less than a second)"
 NUMBER = r"\d+(?:\.\d+)?"
