@@ -131,7 +131,9 @@ static void write_annotations(struct json_writer *w, const struct box_spec *s)
 	json_begin_object(w);
 	if (s->image && !s->rootfs)
 		json_member_str(w, "org.brig.image", s->image);
-	if (s->timeout_ms)
+	if (s->timeout_ms == BOX_NO_TIMEOUT)
+		annotation(w, "timeout", "none");
+	else if (s->timeout_ms)
 		annotation(w, "timeout", "%llums", (unsigned long long)s->timeout_ms);
 	if (s->memory_bytes)
 		annotation(w, "memory", "%llu", (unsigned long long)s->memory_bytes);

@@ -14,6 +14,8 @@
 #include "base/str.h"
 #include "base/types.h"
 
+#define BOX_NO_TIMEOUT UINT64_MAX
+
 struct box_file { const char *path, *name; }; /* of the host; in the working directory */
 
 /* What is to be run, and where. Strings are borrowed for the call that gets it. */
@@ -24,7 +26,7 @@ struct box_spec {
 	struct str_map env;
 	const char *cwd;
 	uint32_t uid;            /* and gid */
-	uint64_t timeout_ms;
+	uint64_t timeout_ms;     /* 0: brig's default; BOX_NO_TIMEOUT */
 	uint64_t memory_bytes, pids, output_limit; /* 0: brig's default */
 	double cpus;             /* 0: brig's default */
 	const char *ports;       /* "80,443": TCP ports that may be reached; NULL: no network */

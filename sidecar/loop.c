@@ -103,6 +103,11 @@ void loop_change(struct loop_fd *f, uint32_t events)
 		f->events = events;
 }
 
+void loop_forget(int fd)
+{
+	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 void loop_close(struct loop_fd *f)
 {
 	if (f->fd >= 0)

@@ -33,6 +33,8 @@ void loop_run(void);
 int loop_add(struct loop_fd *f, int fd, uint32_t events, struct err *e);
 void loop_change(struct loop_fd *f, uint32_t events);
 void loop_close(struct loop_fd *f);
+/* Does not watch it any more, and leaves it open. */
+void loop_forget(int fd);
 
 /* Nanoseconds of the monotonic clock. */
 uint64_t loop_now(void);

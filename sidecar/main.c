@@ -15,14 +15,18 @@
 
 #include "base/log.h"
 #include "sidecar/access-log.h"
+#include "sidecar/access.h"
 #include "sidecar/box.h"
 #include "sidecar/config.h"
 #include "sidecar/launcher.h"
+#include "sidecar/pool.h"
 #include "sidecar/loop.h"
 #include "sidecar/records.h"
 #include "sidecar/run.h"
+#include "sidecar/rundir.h"
 #include "sidecar/server.h"
 #include "sidecar/sidecar.h"
+#include "sidecar/snippet.h"
 
 static struct loop_fd signals = {.fd = -1};
 static struct loop_timer drain_timer;
@@ -35,15 +39,23 @@ static const struct route routes[] = {
 	{METHOD_POST, "/execute", sidecar_execute},
 	{METHOD_GET, "/executions/", sidecar_status},
 	{METHOD_POST, "/executions/", sidecar_cancel},
+	{METHOD_GET, "/files/", snippet_file},
 	{METHOD_GET, "/health", sidecar_health},
 	{METHOD_GET, "/metrics", sidecar_metrics},
 	{0},
 };
-static const struct ws_route ws_routes[] = {{0}};
+static const struct ws_route ws_routes[] = {
+	{"/exec", access_check, snippet_opened, snippet_message},
+	{"/ws/execute", access_check, snippet_opened, snippet_message},
+	{0},
+};
 
 static bool authorise(struct conn *c)
 {
-	return str_eq(c->path, "/health") || sidecar_authorise(c);
+	/* Files have a check of their own, /health is public. */
+	if (str_eq(c->path, "/health") || str_starts(c->path, "/files/"))
+		return true;
+	return sidecar_authorise(c);
 }
 
 static const struct server server = {routes, ws_routes, authorise};
@@ -116,6 +128,15 @@ static void limit_descriptors(void)
 	}
 }
 
+static void prepare_pool(void)
+{
+	struct box_spec s;
+
+	sidecar_default_spec(&s);
+	pool_keep(&s, config.pool);
+	snippet_prepare_pool();
+}
+
 static int serve(struct err *e)
 {
 	int r = launcher_start(config.brig, e);
@@ -130,13 +151,18 @@ static int serve(struct err *e)
 	if (r == 0)
 		r = records_open(config.max_ids, e);
 	if (r == 0)
+		r = rundir_open(e);
+	if (r == 0)
 		r = access_log_open(e);
 	if (r == 0)
 		r = server_open(&server, e);
 	if (r < 0)
 		return r;
+	prepare_pool();
 	server_run();
+	pool_close();
 	server_close();
+	rundir_close();
 	return 0;
 }
 

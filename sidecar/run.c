@@ -440,10 +440,13 @@ static bool give_job(struct run *r, struct box *prepared)
 
 static bool start_warm(struct run *r)
 {
+	char out[POOL_PATH_MAX];
 	struct box b;
 
-	if (!pool_take(&r->spec, r->interpreter, &b))
+	if (!pool_take(&r->spec, &b, out))
 		return false;
+	if (out[0])
+		r->events->out_moved(r->owner, out);
 	if (!give_job(r, &b)) {
 		box_close(&b);
 		return false;

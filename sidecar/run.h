@@ -36,6 +36,8 @@ struct run;
 struct run_events {
 	void (*started)(void *owner);   /* may be NULL */
 	void (*output)(void *owner, enum run_stream stream, const char *data, size_t n);
+	/* A prepared sandbox: spec.copy_out is this directory instead, the owner's. */
+	void (*out_moved)(void *owner, const char *path);
 	/* With spec.terminal, in place of output: the pty's master, to be closed by the owner. */
 	void (*terminal)(void *owner, int master);
 	void (*ended)(void *owner, const struct run_result *result); /* the run is gone after it */

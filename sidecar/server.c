@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "json/writer.h"
 #include "sidecar/access-log.h"
 #include "sidecar/config.h"
@@ -45,6 +46,7 @@ struct conn_io {
 	uint64_t began_ns, body_left;
 	char *head, *body;        /* the answer; body behind LWS_PRE bytes */
 	size_t head_len, body_len, sent;
+	int body_fd;              /* -1: in body */
 	int status;
 	bool answered, replied, too_large, closing;
 	struct message *first, *last;
@@ -149,6 +151,7 @@ static struct conn_io *new_io(struct lws *wsi, const char *path)
 	char token[4096];
 
 	io->wsi = wsi;
+	io->body_fd = -1;
 	io->began_ns = loop_now();
 	c->a = a;
 	c->io = io;
@@ -173,6 +176,7 @@ static void free_io(struct conn_io *io)
 		free(m);
 	}
 	strbuf_free(&io->c.body);
+	cleanup_close(&io->body_fd);
 	free(io->head);
 	free(io->body);
 	arena_free(io->c.a);
@@ -240,9 +244,14 @@ void conn_reply(struct conn *c, const struct reply *r)
 	io->closing |= io->body_left > 0 || stopping;
 	c->owner = NULL;
 	make_head(io, r);
-	io->body = xrealloc(NULL, LWS_PRE + r->len + 1);
-	memcpy(io->body + LWS_PRE, r->body, r->len);
 	io->body_len = r->len;
+	if (r->has_fd) {
+		io->body_fd = r->fd;
+		io->body = xrealloc(NULL, LWS_PRE + CHUNK);
+	} else {
+		io->body = xrealloc(NULL, LWS_PRE + r->len + 1);
+		memcpy(io->body + LWS_PRE, r->body, r->len);
+	}
 	lws_set_timeout(io->wsi, PENDING_TIMEOUT_HTTP_CONTENT, HEADER_SECONDS);
 	lws_callback_on_writable(io->wsi);
 }
@@ -263,6 +272,7 @@ void conn_reply_detail(struct conn *c, int status, const char *detail)
 static int write_answer(struct session *s)
 {
 	struct conn_io *io = s->io;
+	char *piece;
 	size_t n;
 
 	if (!io || !io->answered)
@@ -278,7 +288,10 @@ static int write_answer(struct session *s)
 	n = io->body_len - io->sent;
 	if (n > CHUNK)
 		n = CHUNK;
-	if (lws_write(io->wsi, (unsigned char *)io->body + LWS_PRE + io->sent, n,
+	piece = io->body + LWS_PRE + (io->body_fd < 0 ? io->sent : 0);
+	if (io->body_fd >= 0 && pread(io->body_fd, piece, n, (off_t)io->sent) != (ssize_t)n)
+		return -1;
+	if (lws_write(io->wsi, (unsigned char *)piece, n,
 		      io->sent + n == io->body_len ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < 0)
 		return -1;
 	io->sent += n;

@@ -36,6 +36,8 @@ struct reply {
 	const char *type;           /* NULL: application/json */
 	const char *body;
 	size_t len;
+	int fd;                     /* has_fd: len bytes from this file are the body; it is taken over */
+	bool has_fd;
 	const char *headers;        /* further lines, each with CR LF; NULL */
 };
 
