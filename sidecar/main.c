@@ -13,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "sidecar/access-log.h"
 #include "sidecar/access.h"
 #include "sidecar/box.h"
@@ -112,7 +111,7 @@ static int watch_signals(struct err *e)
 
 static void launcher_gone(void)
 {
-	log_error("the launcher has ended: so do we");
+	fputs("brigd: the launcher has ended: so do we\n", stderr);
 	exit_code = 1;
 	server_stop();
 }
@@ -177,7 +176,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = serve(&e);
 	if (r < 0) {
-		log_error("brigd: %s", e.msg);
+		fprintf(stderr, "brigd: %s\n", e.msg);
 		return 1;
 	}
 	return exit_code;

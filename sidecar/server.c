@@ -56,9 +56,6 @@ struct conn_io {
 	char close_reason[100];
 };
 
-/* Per connection, in the library's memory. */
-struct session { struct conn_io *io; };
-
 static const struct server *server;
 static struct lws_context *context;
 static struct lws_vhost *vhost;
@@ -68,6 +65,12 @@ static bool stopping;
 size_t server_connections(void)
 {
 	return n_connections;
+}
+
+/* What a connection is about now; the library has a place for it even before an upgrade. */
+static struct conn_io *io_of(struct lws *wsi)
+{
+	return lws_get_opaque_user_data(wsi);
 }
 
 /* ---- the beginning of a request ---- */
@@ -151,6 +154,7 @@ static struct conn_io *new_io(struct lws *wsi, const char *path)
 	char token[4096];
 
 	io->wsi = wsi;
+	lws_set_opaque_user_data(wsi, io);
 	io->body_fd = -1;
 	io->began_ns = loop_now();
 	c->a = a;
@@ -183,13 +187,13 @@ static void free_io(struct conn_io *io)
 }
 
 /* The peer went away, or all is said. */
-static void drop(struct session *s)
+static void drop(struct lws *wsi)
 {
-	struct conn_io *io = s->io;
+	struct conn_io *io = io_of(wsi);
 
 	if (!io)
 		return;
-	s->io = NULL;
+	lws_set_opaque_user_data(wsi, NULL);
 	if (io->c.gone && io->c.owner)
 		io->c.gone(io->c.owner);
 	if (io->ws || !io->replied)
@@ -269,9 +273,9 @@ void conn_reply_detail(struct conn *c, int status, const char *detail)
 }
 
 /* One piece at a time; -1 ends the connection. */
-static int write_answer(struct session *s)
+static int write_answer(struct lws *wsi)
 {
-	struct conn_io *io = s->io;
+	struct conn_io *io = io_of(wsi);
 	char *piece;
 	size_t n;
 
@@ -305,8 +309,8 @@ static int write_answer(struct session *s)
 	access_log_write(&io->c, method_name(io->c.method), io->status, io->body_len,
 			 (double)(loop_now() - io->began_ns) / 1e9);
 	n = io->closing;
-	drop(s);
-	return n || lws_http_transaction_completed(io->wsi) ? -1 : 0;
+	drop(wsi);
+	return n || lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 /* ---- requests ---- */
@@ -371,21 +375,20 @@ static int64_t body_length(struct conn_io *io)
 	return (int64_t)n;
 }
 
-static int begin_request(struct lws *wsi, struct session *s, const char *path)
+static int begin_request(struct lws *wsi, const char *path)
 {
-	int64_t length;
+	struct conn_io *io;
 
-	drop(s);
-	s->io = new_io(wsi, path);
-	length = body_length(s->io);
-	if (length == 0)
-		dispatch(s->io);
+	drop(wsi);
+	io = new_io(wsi, path);
+	if (body_length(io) == 0)
+		dispatch(io);
 	return 0;
 }
 
-static int take_body(struct session *s, const char *data, size_t n)
+static int take_body(struct lws *wsi, const char *data, size_t n)
 {
-	struct conn_io *io = s->io;
+	struct conn_io *io = io_of(wsi);
 
 	if (!io || io->answered)
 		return 0;
@@ -396,10 +399,12 @@ static int take_body(struct session *s, const char *data, size_t n)
 	return 0;
 }
 
-static int end_body(struct session *s)
+static int end_body(struct lws *wsi)
 {
-	if (s->io && !s->io->answered)
-		dispatch(s->io);
+	struct conn_io *io = io_of(wsi);
+
+	if (io && !io->answered)
+		dispatch(io);
 	return 0;
 }
 
@@ -414,7 +419,7 @@ static const struct ws_route *find_ws_route(const char *path)
 }
 
 /* Before the upgrade: 0 lets it pass, 1 has answered as HTTP. */
-static int confirm_upgrade(struct lws *wsi, struct session *s)
+static int confirm_upgrade(struct lws *wsi)
 {
 	char path[256] = "";
 	const char *why = "Not Found";
@@ -424,8 +429,8 @@ static int confirm_upgrade(struct lws *wsi, struct session *s)
 
 	lws_hdr_copy(wsi, path, sizeof(path), WSI_TOKEN_GET_URI);
 	r = find_ws_route(path);
-	drop(s);
-	io = s->io = new_io(wsi, path);
+	drop(wsi);
+	io = new_io(wsi, path);
 	if (r)
 		why = r->check(&io->c, &status);
 	if (!why) {
@@ -437,17 +442,19 @@ static int confirm_upgrade(struct lws *wsi, struct session *s)
 	return 1;
 }
 
-static int opened(struct session *s)
+static int opened(struct lws *wsi)
 {
-	if (!s->io || !s->io->ws)
+	struct conn_io *io = io_of(wsi);
+
+	if (!io || !io->ws)
 		return -1;
-	s->io->ws->opened(&s->io->c);
+	io->ws->opened(&io->c);
 	return 0;
 }
 
-static int take_message(struct lws *wsi, struct session *s, const char *data, size_t n)
+static int take_message(struct lws *wsi, const char *data, size_t n)
 {
-	struct conn_io *io = s->io;
+	struct conn_io *io = io_of(wsi);
 
 	if (!io || io->closing)
 		return 0;
@@ -459,11 +466,9 @@ static int take_message(struct lws *wsi, struct session *s, const char *data, si
 	if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi))
 		return 0;
 	io->ws->message(&io->c);
-	if (s->io == io) {
-		io->c.body.len = 0;
-		if (io->c.body.cap > 65536)
-			strbuf_free(&io->c.body);
-	}
+	io->c.body.len = 0;
+	if (io->c.body.cap > 65536)
+		strbuf_free(&io->c.body);
 	return 0;
 }
 
@@ -521,9 +526,9 @@ static int close_now(struct conn_io *io)
 	return -1;
 }
 
-static int write_message(struct session *s)
+static int write_message(struct lws *wsi)
 {
-	struct conn_io *io = s->io;
+	struct conn_io *io = io_of(wsi);
 	struct message *m = io ? io->first : NULL;
 	int r;
 
@@ -557,26 +562,27 @@ static void count_connection(int n)
 static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
 			 size_t len)
 {
+	(void)user;
 	switch (reason) {
 	case LWS_CALLBACK_HTTP:
-		return begin_request(wsi, user, in);
+		return begin_request(wsi, in);
 	case LWS_CALLBACK_HTTP_BODY:
-		return take_body(user, in, len);
+		return take_body(wsi, in, len);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return end_body(user);
+		return end_body(wsi);
 	case LWS_CALLBACK_HTTP_WRITEABLE:
-		return write_answer(user);
+		return write_answer(wsi);
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return str_eq(in, "websocket") ? confirm_upgrade(wsi, user) : -1;
+		return str_eq(in, "websocket") ? confirm_upgrade(wsi) : -1;
 	case LWS_CALLBACK_ESTABLISHED:
-		return opened(user);
+		return opened(wsi);
 	case LWS_CALLBACK_RECEIVE:
-		return take_message(wsi, user, in, len);
+		return take_message(wsi, in, len);
 	case LWS_CALLBACK_SERVER_WRITEABLE:
-		return write_message(user);
+		return write_message(wsi);
 	case LWS_CALLBACK_CLOSED:
 	case LWS_CALLBACK_CLOSED_HTTP:
-		drop(user);
+		drop(wsi);
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		count_connection(-1);
@@ -599,8 +605,7 @@ static int loop_callback(struct lws *wsi, enum lws_callback_reasons reason, void
 }
 
 static const struct lws_protocols protocols[] = {
-	{.name = "http", .callback = http_callback, .per_session_data_size = sizeof(struct session),
-	 .rx_buffer_size = 16384},
+	{.name = "http", .callback = http_callback, .rx_buffer_size = 16384},
 	{.name = "loop", .callback = loop_callback},
 	{0},
 };
