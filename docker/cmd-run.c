@@ -11,6 +11,8 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "docker/commands.h"
+#include "docker/foreground.h"
+#include "docker/monitor.h"
 #include "docker/run.h"
 #include "runtime/self.h"
 
@@ -74,16 +76,33 @@ int dk_cmd_create(struct dk_context *c, const struct dk_args *args, struct err *
 	return print_id(&k, e) < 0 ? -e->code : 0;
 }
 
+/* The id comes first, whatever becomes of the start. */
+static int run_detached(struct dk_container *k, struct err *e)
+{
+	if (print_id(k, e) < 0) {
+		dk_abandon(k, e, EXIT_SETUP_FAILED);
+		return -e->code;
+	}
+	return dk_start_detached(k, -1, e) < 0 ? -e->code : 0;
+}
+
 int dk_cmd_run(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	struct dk_run_options *o = args->options;
 	struct dk_container k = DK_CONTAINER_NONE(c);
+	struct dk_keys keys;
 	int r;
 
 	if (o->tty && !o->detach && o->interactive && !isatty(STDIN_FILENO))
 		return dk_fail(1, "the input device is not a TTY");
-	r = self_protect(c->argv, e);
+	r = dk_parse_keys(c, o->detach_keys, &keys, e);
+	if (r == 0)
+		r = self_protect(c->argv, e);
 	if (r == 0)
 		r = create(&k, o, true, e);
-	return r < 0 ? r : dk_run_attached(&k, e);
+	if (r < 0)
+		return r;
+	if (o->detach)
+		return run_detached(&k, e);
+	return o->tty ? dk_run_monitored(&k, &keys, e) : dk_run_attached(&k, e);
 }

@@ -186,7 +186,7 @@ static int add_process(const struct dk_spec_input *in, struct oci_spec *s, struc
 	if (r->options.oom_score_adj)
 		p->oom_score_adj = (struct opt_i32){true, (int32_t)r->options.oom_score_adj};
 	add_env(in, p);
-	return add_user(in, p, e) < 0 ? -e->code : add_capabilities(in, p, e);
+	return add_capabilities(in, p, e);
 }
 
 /* ---- namespaces and ids ---- */
@@ -415,7 +415,14 @@ int dk_spec_build(const struct dk_spec_input *in, struct dk_spec *ret, struct er
 		s->domainname = r->config.domainname;
 	}
 	add_root(in, s, ret);
-	if (add_process(in, s, e) < 0 || add_linux(in, s, ret, e) < 0)
+	if (add_process(in, s, e) < 0 || add_user(in, s->process, e) < 0 || add_linux(in, s, ret, e) < 0)
 		return -e->code;
 	return dk_spec_mounts(in, s, e);
+}
+
+int dk_spec_process(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e)
+{
+	ret->oci = arena_new_of(in->c->arena, struct oci_spec);
+	ret->oci->linux_ = arena_new_of(in->c->arena, struct oci_linux);
+	return add_process(in, ret->oci, e) < 0 ? -e->code : add_seccomp(in, ret->oci, ret, e);
 }

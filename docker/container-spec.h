@@ -29,7 +29,8 @@ int dk_spec_build(const struct dk_spec_input *in, struct dk_spec *ret, struct er
 
 /* ---- the parts; also for exec, update and inspect ---- */
 
-/* The process alone: for exec. user: NULL for the container's. */
+/* What a further process in the container has: its process object without a user, and its filter. */
+int dk_spec_process(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e);
 int dk_spec_capabilities(struct arena *a, const struct dk_run_options *o, struct strv *ret, struct err *e);
 /* container-mounts.c: in the order in which they are made. */
 int dk_spec_mounts(const struct dk_spec_input *in, struct oci_spec *s, struct err *e);

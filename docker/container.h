@@ -18,6 +18,7 @@ struct dk_container {
 	struct rt_launch launch;
 	struct dk_network *network;
 	bool launched;
+	bool first_arena;          /* the monitor's: the context's arena is the command's own */
 	int interrupt;             /* readable: give the start up; -1 */
 };
 /* To be filled by assignment: struct dk_container k = DK_CONTAINER_NONE(c). */
