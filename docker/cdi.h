@@ -2,8 +2,8 @@
 /*
  * Container Device Interface: `--device vendor.com/class=name` and `--gpus` by the JSON files that
  * a vendor's tool puts into /etc/cdi and /var/run/cdi. They are the administrator's, so trusted like a
- * config.json; what they name goes into the spec and is checked with it. A file in YAML is an error that says
- * so when its device is asked for.
+ * config.json; what they name goes into the spec and is checked with it. A file in YAML is an error
+ * that says so when its device is asked for.
  */
 #pragma once
 
@@ -13,13 +13,17 @@
 #include "docker/run-options.h"
 #include "spec/oci.h"
 
-/* Directories to look in, later ones win; NULL: the usual two (or BRIG_CDI_DIRS, separated by ':'). */
 struct dk_cdi_want {
-	const struct strv *dirs;
-	struct strv devices;                 /* "vendor.com/class=name" */
-	const struct dk_gpu_request *gpus;   /* become nvidia.com/gpu=... */
+	const struct strv *dirs; /* later ones win; NULL: /etc/cdi, /var/run/cdi (or BRIG_CDI_DIRS, by ':') */
+	struct strv devices;     /* "vendor.com/class=name" */
+	const struct dk_gpu_request *gpus; /* become nvidia.com/gpu=... */
 	size_t n_gpus;
 };
 
-/* Puts environment, device nodes, mounts and hooks into the spec. Engine errors, with the prefix. */
-int dk_cdi_apply(struct arena *a, const struct dk_cdi_want *want, struct oci_spec *spec, struct err *e);
+/*
+ * Puts environment, devices, mounts, hooks and groups into the spec, whose process, linux and resources
+ * are there. sources: the host's paths of linux.devices, one for each; is kept so. Engine errors, with
+ * the prefix.
+ */
+int dk_cdi_apply(struct arena *a, const struct dk_cdi_want *want, struct oci_spec *spec,
+		 struct strv *sources, struct err *e);

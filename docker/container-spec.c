@@ -7,6 +7,7 @@
 
 #include "base/procfs.h"
 #include "base/str.h"
+#include "docker/cdi.h"
 #include "docker/layers.h"
 #include "docker/user.h"
 #include "spec/default.h"
@@ -354,6 +355,7 @@ static int add_linux(const struct dk_spec_input *in, struct oci_spec *s, struct 
 {
 	const struct dk_run_options *o = &in->record->options;
 	struct oci_linux *l = s->linux_ = arena_new_of(in->c->arena, struct oci_linux);
+	struct dk_cdi_want cdi;
 
 	if (add_namespaces(in, l, e) < 0 || add_maps(in, l, ret, e) < 0)
 		return -e->code;
@@ -368,6 +370,9 @@ static int add_linux(const struct dk_spec_input *in, struct oci_spec *s, struct 
 		l->readonly_paths = copy_paths(in->c->arena, spec_readonly_paths);
 	}
 	if (dk_spec_devices(in, ret, e) < 0)
+		return -e->code;
+	cdi = (struct dk_cdi_want){.devices = o->cdi_devices, .gpus = o->gpus.v, .n_gpus = o->gpus.n};
+	if (dk_cdi_apply(in->c->arena, &cdi, s, &ret->device_sources, e) < 0)
 		return -e->code;
 	return add_seccomp(in, s, ret, e);
 }

@@ -21,6 +21,7 @@ static const struct json_field connected_fields[] = {
 	JSON_FIELD(struct dk_connected, hosts, "hosts"),
 	JSON_FIELD(struct dk_connected, aliases, "aliases"),
 	JSON_FIELD(struct dk_connected, address, "address", .required = true),
+	JSON_FIELD(struct dk_connected, mac, "mac"),
 	JSON_FIELD(struct dk_connected, endpoint_id, "endpointId"),
 };
 static const struct json_table connected_table = JSON_TABLE(struct dk_connected, connected_fields);

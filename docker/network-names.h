@@ -14,7 +14,7 @@
 struct dk_connected {
 	char *id, *name, *hosts; /* hosts: the path of the file, NULL: none to keep */
 	struct strv aliases;
-	char *address;
+	char *address, *mac;
 	char *endpoint_id;
 };
 

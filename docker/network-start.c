@@ -246,7 +246,8 @@ static int record(struct arena *a, const struct place *p, const struct dk_connec
 	const struct dk_endpoint *n = c->endpoint;
 	struct dk_connected connected = {
 		.id = (char *)c->id, .name = (char *)c->name, .hosts = (char *)c->hosts,
-		.aliases = n->aliases, .address = n->address, .endpoint_id = n->endpoint_id};
+		.aliases = n->aliases, .address = n->address, .mac = n->mac,
+		.endpoint_id = n->endpoint_id};
 
 	return dk_connected_write(a, p->dir, address, &connected, e);
 }
@@ -393,6 +394,8 @@ static int prepare_bridged(struct dk_network *n, struct err *e)
 	}
 	if (r < 0)
 		return engine_error(e);
+	if (!count)
+		return 0; /* disconnected from all: as with none */
 	publish.endpoint_id = set->endpoints.v[0].endpoint_id;
 	r = dk_ports_bind(n->arena, &publish, set, &l, e);
 	if (r < 0)
@@ -455,7 +458,7 @@ static int serve_ports(struct dk_network *n, int pidfd, struct err *e)
 				 .container = pidfd};
 	int r;
 
-	if (!l.n || !dk_ipv4_parse(first->address, &serve.address))
+	if (!l.n || !s->settings->endpoints.n || !dk_ipv4_parse(first->address, &serve.address))
 		return 0;
 	r = dk_holder_find(arena_printf(n->arena, "%s/%s", networks, first->network_id), &h, e);
 	if (r <= 0)
@@ -582,6 +585,17 @@ static bool has_anything(const struct dk_network_settings *s)
 	return s->bound.n > 0;
 }
 
+void dk_network_forget(struct dk_network_settings *s)
+{
+	for (size_t i = 0; i < s->endpoints.n; i++) {
+		struct dk_endpoint *n = &s->endpoints.v[i];
+
+		n->network_id = n->endpoint_id = n->address = n->gateway = n->mac = NULL;
+		n->prefix = 0;
+	}
+	s->bound.n = 0;
+}
+
 void dk_network_end(const struct dk_roots *roots, const char *id, struct dk_network_settings *s)
 {
 	if (!has_anything(s))
@@ -599,13 +613,7 @@ void dk_network_end(const struct dk_roots *roots, const char *id, struct dk_netw
 		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	for (size_t i = 0; i < s->endpoints.n; i++) {
-		struct dk_endpoint *n = &s->endpoints.v[i];
-
-		n->network_id = n->endpoint_id = n->address = n->gateway = n->mac = NULL;
-		n->prefix = 0;
-	}
-	s->bound.n = 0;
+	dk_network_forget(s);
 }
 
 void dk_network_sweep(const struct dk_roots *roots)

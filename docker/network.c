@@ -166,17 +166,28 @@ static int check_aliases(const struct strv *aliases, struct err *e)
 	return 0;
 }
 
+static int check_address(const struct dk_endpoint *n, struct err *e)
+{
+	uint32_t address;
+
+	if (n->wanted_ip && !dk_ipv4_parse(n->wanted_ip, &address))
+		return err_set(e, EINVAL, ENGINE "invalid IPv4 address: %s", n->wanted_ip);
+	return 0;
+}
+
+int dk_network_check_endpoint(const struct dk_endpoint *n, struct err *e)
+{
+	int r = check_address(n, e);
+
+	return r < 0 ? r : check_aliases(&n->aliases, e);
+}
+
 static int check_endpoint(const struct dk_network_settings *s, const struct dk_endpoint *n, bool ip6,
 			  struct err *e)
 {
-	uint32_t address;
-	int r;
-
 	if (n->wanted_ip && !user_defined(s))
 		return err_set(e, EINVAL, ENGINE "user specified IP address is supported on user defined "
 						 "networks only");
-	if (n->wanted_ip && !dk_ipv4_parse(n->wanted_ip, &address))
-		return err_set(e, EINVAL, ENGINE "invalid IPv4 address: %s", n->wanted_ip);
 	if (ip6)
 		return err_set(e, EINVAL, ENGINE "IPv6 addresses are not supported: brig's networks have IPv4 only");
 	if (n->links.n)
@@ -185,8 +196,7 @@ static int check_endpoint(const struct dk_network_settings *s, const struct dk_e
 	if (n->aliases.n && !user_defined(s))
 		return err_set(e, EINVAL, ENGINE "network-scoped alias is supported only for containers in user "
 						 "defined networks");
-	r = check_aliases(&n->aliases, e);
-	return r;
+	return dk_network_check_endpoint(n, e);
 }
 
 static const char *or_null(const char *s)

@@ -95,6 +95,9 @@ struct dk_settle {
 int dk_network_settle(struct arena *a, const struct dk_settle *in, struct dk_network_settings *ret,
 		      struct err *e);
 
+/* For `network connect`: what it wants makes sense. */
+int dk_network_check_endpoint(const struct dk_endpoint *n, struct err *e);
+
 /* Another container, for container:X. Found by the caller of dk_network_prepare, for that is the
  * store's work: 0 and *ret_pid (its first process, running), or an engine error. */
 typedef int dk_find_running(void *arg, const char *name, int *ret_pid, struct err *e);
@@ -138,6 +141,8 @@ void dk_network_release(struct dk_network *n);
  * s->endpoints and s->bound are forgotten (write the record after it).
  */
 void dk_network_end(const struct dk_roots *roots, const char *id, struct dk_network_settings *s);
+/* What is only known while the container runs, for a record that others have changed meanwhile. */
+void dk_network_forget(struct dk_network_settings *s);
 /* For the sweep: names and holders that no living process stands for. Cheap when there is none. */
 void dk_network_sweep(const struct dk_roots *roots);
 
@@ -152,6 +157,7 @@ struct dk_network_def {
 	struct str_map aux; /* name to address */
 	char *ipam_driver;
 	struct str_map ipam_options;
+	bool in_use; /* for who lists them; not in the file */
 };
 
 /* By name, id or unambiguous beginning of an id. `network X not found`, -ENOENT, without the

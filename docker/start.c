@@ -291,7 +291,7 @@ static int set_ended(struct dk_record *r, void *arg, struct err *e)
 	r->state.oom_killed = n->end->oom_killed;
 	r->state.finished = (char *)n->now;
 	r->state.paused = false;
-	r->network = n->k->record->network;
+	dk_network_forget(&r->network); /* it may have been connected with more meanwhile */
 	return 0;
 }
 

@@ -29,6 +29,7 @@ static const struct json_field volume_fields[] = {
 	JSON_FIELD(struct dk_volume, labels, "labels"),
 	JSON_FIELD(struct dk_volume, options, "options"),
 	JSON_FIELD(struct dk_volume, anonymous, "anonymous"),
+	JSON_FIELD(struct dk_volume, by_command, "byCommand"),
 };
 static const struct json_table volume_table = JSON_TABLE(struct dk_volume, volume_fields);
 
@@ -192,7 +193,8 @@ int dk_volume_use(struct arena *a, const struct dk_roots *roots, const struct dk
 		  struct dk_volume *ret, struct err *e)
 {
 	char name[2 * ID_BYTES + 1], now[40];
-	struct dk_volume v = {.driver = "local", .labels = w->labels, .anonymous = !w->name};
+	struct dk_volume v = {.driver = "local", .labels = w->labels, .anonymous = !w->name,
+			      .by_command = w->by_command};
 	time_t t = time(NULL);
 	struct tm tm;
 	int r = check(w, e);

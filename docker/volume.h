@@ -23,6 +23,7 @@ struct dk_volume {
 	char *driver;     /* "local" */
 	struct str_map labels, options;
 	bool anonymous;   /* made for a mount without a name: rm -v and --rm remove it */
+	bool by_command;
 	char *mountpoint; /* absolute; not in the file */
 	bool fresh;       /* nothing has been put there yet; not in the file */
 };
@@ -31,7 +32,7 @@ struct dk_volume_want {
 	const char *name;   /* NULL: an anonymous one */
 	const char *driver; /* NULL or "local" */
 	struct str_map labels, options;
-	bool has_options;   /* an existing one with others is an error (volume create) */
+	bool by_command;    /* volume create: inspect shows no labels as {} and not as null */
 };
 
 /* The volume of that name, made when it is not there. Engine errors, with the prefix. */
