@@ -504,13 +504,18 @@ void dk_network_release(struct dk_network *n)
 /* ---- the end ---- */
 
 /* The last one ends the network, unless somebody is about to use it. */
-static void end_if_last(const char *dir, struct dk_holder *h)
+static void end_if_last(struct arena *a, const char *dir, struct dk_holder *h)
 {
 	struct err ignored;
 	auto_close int use = dk_lock_file(dir, "use", &ignored);
 
-	if (use >= 0 && flock(use, LOCK_EX | LOCK_NB) == 0 && dk_holder_ports(h) == 0)
-		dk_holder_stop(h);
+	if (use < 0 || flock(use, LOCK_EX | LOCK_NB) < 0 || dk_holder_ports(h) > 0)
+		return;
+	dk_holder_stop(h);
+	/* Who opens these files holds the lock that the caller has. */
+	unlink(arena_printf(a, "%s/holder", dir));
+	unlink(arena_printf(a, "%s/use", dir));
+	rmdir(dir);
 }
 
 static void drop_interface(struct arena *a, const char *dir, struct dk_holder *h, uint32_t address,
@@ -554,7 +559,7 @@ int dk_disconnect(struct arena *a, const struct dk_roots *roots, const struct dk
 	if (d->hosts)
 		dk_names_clear(a, dir, d->hosts);
 	r = dk_names_update(a, dir, &h, !dk_network_predefined(n->network), e);
-	end_if_last(dir, &h);
+	end_if_last(a, dir, &h);
 	return r;
 }
 
