@@ -172,6 +172,9 @@ static int open_below(struct arena *a, const char *root, const char *name, struc
 
 static int open_dirs(struct dk_store *s, struct err *e)
 {
+	/* Nobody else may look in: files of other ids and with their set-user-ID bits lie below. */
+	if (make_dirs(s->roots.data, e) < 0 || make_dirs(s->roots.run, e) < 0)
+		return -e->code;
 	s->containers = open_below(s->arena, s->roots.data, "containers", e);
 	if (s->containers >= 0)
 		s->names = open_below(s->arena, s->roots.data, "names", e);
