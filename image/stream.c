@@ -47,10 +47,15 @@ static la_ssize_t read_raw(struct archive *a, void *arg, const void **ret)
 	struct img_stream *s = arg;
 	size_t n = 0;
 	la_int64_t offset;
-	int r = archive_read_data_block(s->raw, ret, &n, &offset);
+	int r;
 
-	if (r == ARCHIVE_EOF)
+	if (s->at_end)
 		return 0;
+	r = archive_read_data_block(s->raw, ret, &n, &offset);
+	if (r == ARCHIVE_EOF) {
+		s->at_end = true;
+		return 0;
+	}
 	if (r != ARCHIVE_OK && r != ARCHIVE_WARN) {
 		archive_set_error(a, EINVAL, "%s", archive_error_string(s->raw));
 		return -1;
@@ -79,6 +84,9 @@ int img_stream_error(struct img_stream *s, struct err *e)
 		text = archive_error_string(s->raw);
 	if (s->read_error)
 		return err_set(e, s->read_error, "read the archive: %s", err_name(s->read_error));
+	/* what Docker says of something that is no archive, or not all of one */
+	if (text && (strstr(text, "Unrecognized archive") || strstr(text, "runcated")))
+		return err_set(e, EINVAL, "Error processing tar file(exit status 1): unexpected EOF");
 	return err_set(e, EINVAL, "the archive is damaged: %s",
 		       str_escape(shown, sizeof(shown), text ? text : "unknown error"));
 }
@@ -104,6 +112,7 @@ static int open_raw(struct img_stream *s, struct err *e)
 	r = archive_read_next_header(s->raw, &entry);
 	if (r != ARCHIVE_OK && r != ARCHIVE_WARN && r != ARCHIVE_EOF)
 		return img_stream_error(s, e);
+	s->at_end = r == ARCHIVE_EOF;
 	s->compressed = archive_filter_count(s->raw) > 1;
 	return 0;
 }
@@ -134,11 +143,16 @@ int img_stream_open_raw(struct img_stream *s, int fd, struct err *e)
 
 int img_stream_open(struct img_stream *s, int fd, bool sums, struct err *e)
 {
-	*s = (struct img_stream){.fd = fd, .sum_tar = sums};
+	*s = (struct img_stream){.fd = fd, .sum_raw = sums};
 	sha256_init(&s->raw_sum);
 	sha256_init(&s->tar_sum);
-	s->sum_raw = sums;
-	if (open_raw(s, e) < 0 || open_tar(s, e) < 0) {
+	if (open_raw(s, e) < 0) {
+		img_stream_close(s);
+		return -e->code;
+	}
+	/* without compression both digests are the same */
+	s->sum_tar = sums && s->compressed;
+	if (open_tar(s, e) < 0) {
 		img_stream_close(s);
 		return -e->code;
 	}
@@ -175,10 +189,12 @@ static void digest_text(struct sha256 *sum, char text[72])
 
 void img_stream_digests(struct img_stream *s, char raw[72], char tar[72])
 {
-	if (raw)
-		digest_text(&s->raw_sum, raw);
+	struct sha256 raw_sum = s->raw_sum; /* ending a sum destroys it */
+
 	if (tar)
-		digest_text(&s->tar_sum, tar);
+		digest_text(s->sum_raw && !s->compressed ? &s->raw_sum : &s->tar_sum, tar);
+	if (raw)
+		digest_text(&raw_sum, raw);
 }
 
 void img_stream_close(struct img_stream *s)

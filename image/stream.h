@@ -20,7 +20,7 @@ struct img_stream {
 	bool sum_raw, sum_tar;       /* which digests are wanted */
 	struct sha256 raw_sum, tar_sum;
 	uint64_t raw_bytes, tar_bytes; /* read so far */
-	bool compressed;
+	bool compressed, at_end;     /* at_end: of what raw gives */
 	int read_error;              /* errno of reading fd */
 	char *buffer;
 };

@@ -45,6 +45,29 @@ static void long_message_in_pieces(void)
 	CHECK(memcmp(digest, want, sizeof(want)) == 0);
 }
 
+/* What is long enough for the processor's own instructions, at once and in pieces that are not. */
+static void long_and_short_pieces(void)
+{
+	enum { SIZE = 200000 };
+	unsigned char *data = malloc(SIZE), fast[SHA256_SIZE], plain[SHA256_SIZE];
+	struct sha256 s;
+
+	for (size_t i = 0; i < SIZE; i++)
+		data[i] = (unsigned char)(i * 2654435761u >> 13);
+	for (size_t len = SIZE - 130; len <= SIZE; len += 13) {
+		sha256_init(&s);
+		sha256_add(&s, data, 17); /* and not at the border of a block */
+		sha256_add(&s, data + 17, len - 17);
+		sha256_end(&s, fast);
+		sha256_init(&s);
+		for (size_t at = 0; at < len; at += 999)
+			sha256_add(&s, data + at, len - at < 999 ? len - at : 999);
+		sha256_end(&s, plain);
+		CHECK(memcmp(fast, plain, SHA256_SIZE) == 0);
+	}
+	free(data);
+}
+
 /* Every length around the border of the padding gives the same in one piece and byte by byte. */
 static void lengths_around_the_block(void)
 {
@@ -67,4 +90,4 @@ static void lengths_around_the_block(void)
 	}
 }
 
-TEST_MAIN(TEST(standard_examples), TEST(long_message_in_pieces), TEST(lengths_around_the_block))
+TEST_MAIN(TEST(standard_examples), TEST(long_message_in_pieces), TEST(long_and_short_pieces), TEST(lengths_around_the_block))
