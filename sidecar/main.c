@@ -18,12 +18,14 @@
 #include "sidecar/box.h"
 #include "sidecar/config.h"
 #include "sidecar/launcher.h"
+#include "sidecar/page.h"
 #include "sidecar/pool.h"
 #include "sidecar/loop.h"
 #include "sidecar/records.h"
 #include "sidecar/run.h"
 #include "sidecar/rundir.h"
 #include "sidecar/server.h"
+#include "sidecar/session.h"
 #include "sidecar/sidecar.h"
 #include "sidecar/snippet.h"
 
@@ -35,6 +37,7 @@ static int exit_code;
 enum { GIVE_UP_S = 10 }; /* for sandboxes that were told to end */
 
 static const struct route routes[] = {
+	{METHOD_GET, "/", page_show},
 	{METHOD_POST, "/execute", sidecar_execute},
 	{METHOD_GET, "/executions/", sidecar_status},
 	{METHOD_POST, "/executions/", sidecar_cancel},
@@ -46,13 +49,15 @@ static const struct route routes[] = {
 static const struct ws_route ws_routes[] = {
 	{"/exec", access_check, snippet_opened, snippet_message},
 	{"/ws/execute", access_check, snippet_opened, snippet_message},
+	{"/session", access_check, session_opened, session_message},
+	{"/ws/computer", access_check, session_opened, session_message},
 	{0},
 };
 
 static bool authorise(struct conn *c)
 {
-	/* Files have a check of their own, /health is public. */
-	if (str_eq(c->path, "/health") || str_starts(c->path, "/files/"))
+	/* Files have a check of their own, /health and the page are public. */
+	if (str_eq(c->path, "/health") || str_eq(c->path, "/") || str_starts(c->path, "/files/"))
 		return true;
 	return sidecar_authorise(c);
 }
