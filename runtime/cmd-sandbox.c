@@ -165,7 +165,7 @@ static int plan_outputs(struct job *j, struct err *e)
 	for (size_t i = 0; i < p->n_mounts; i++) {
 		struct rootfs_mount *m = &p->mounts[i];
 
-		if (m->kind != ROOTFS_BIND || !str_eq(m->target, SANDBOX_OUTPUTS))
+		if (m->kind != ROOTFS_BIND || !str_eq(m->target, o->outputs_at))
 			continue;
 		m->uid_maps = shift(j->a, &j->plan->uid_maps, st.st_uid, u->uid);
 		m->gid_maps = shift(j->a, &j->plan->gid_maps, st.st_gid, u->gid);

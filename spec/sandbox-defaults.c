@@ -57,6 +57,8 @@ static void default_options(struct build *b)
 	DEFAULT(o->proc, SANDBOX_PROC_NEW);
 	DEFAULT(o->init, true);
 	DEFAULT(o->best_effort, false);
+	if (!o->outputs_at)
+		o->outputs_at = arena_strdup(b->a, SANDBOX_OUTPUTS);
 	o->host_rootfs = !b->s->root->path;
 	o->default_seccomp = !b->s->linux_->seccomp;
 }
@@ -259,7 +261,7 @@ static void add_outputs(struct build *b, struct oci_mount_list *l)
 {
 	struct oci_mount *m = &l->v[l->n++];
 
-	m->destination = arena_strdup(b->a, SANDBOX_OUTPUTS);
+	m->destination = b->o->outputs_at;
 	m->type = arena_strdup(b->a, "bind");
 	m->source = b->o->outputs;
 	m->options = split(b->a, "bind,rw,nosuid,nodev");

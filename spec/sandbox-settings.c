@@ -56,6 +56,8 @@ const struct sandbox_setting sandbox_settings[] = {
 		.help = "pass this variable of the caller on (repeatable)"),
 	SETTING("outputs", SANDBOX_PATH, outputs, .in_spec = true, .arg = "DIR",
 		.help = "a directory of the host, writable at " SANDBOX_OUTPUTS),
+	SETTING("outputs-at", SANDBOX_PATH, outputs_at, .in_spec = true, .arg = "PATH",
+		.help = "where the directory for outputs is seen (default " SANDBOX_OUTPUTS ")"),
 	SETTING("init", SANDBOX_BOOL, init),
 	SETTING("best-effort", SANDBOX_BOOL, best_effort),
 	SETTING("stdin", SANDBOX_TEXT, stdin_text),

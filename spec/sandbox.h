@@ -51,6 +51,7 @@ struct sandbox_options {
 	struct opt_u32 output_action, network, userns, proc; /* the enumerations above */
 	struct strv env_allow;       /* names copied from the caller's environment */
 	char *outputs;               /* directory of the host, absolute: SANDBOX_OUTPUTS, writable */
+	char *outputs_at;            /* there instead; set by sandbox_defaults */
 	char *stdin_text;            /* given to the program; NULL: nothing */
 
 	struct strv secrets;         /* names; files SANDBOX_SECRETS/NAME, variables NAME_FILE */
