@@ -100,3 +100,11 @@ ssize_t procfs_read(int procfs, const char *path, char *buf, size_t size, struct
 	buf[n] = '\0';
 	return n;
 }
+
+/* PROC_USER_INIT_INO: the inode of the first user namespace is part of the kernel's interface. */
+bool procfs_initial_userns(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino == 0xEFFFFFFDu;
+}

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -23,3 +24,5 @@ int procfs_openat(int procfs, const char *path, int flags, struct err *e);
 int procfs_write(int procfs, const char *path, const char *value, struct err *e);
 /* A small file (NUL-terminated, last newline removed); length or -errno. */
 ssize_t procfs_read(int procfs, const char *path, char *buf, size_t size, struct err *e);
+/* We are in the first user namespace, that of the host. */
+bool procfs_initial_userns(void);

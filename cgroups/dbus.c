@@ -54,6 +54,12 @@ void dbus_put_u32(struct strbuf *b, uint32_t v)
 	strbuf_add(b, &v, sizeof(v));
 }
 
+void dbus_put_u64(struct strbuf *b, uint64_t v)
+{
+	dbus_align(b, 8);
+	strbuf_add(b, &v, sizeof(v));
+}
+
 void dbus_put_string(struct strbuf *b, const char *s)
 {
 	dbus_put_u32(b, (uint32_t)strlen(s));
@@ -64,6 +70,24 @@ void dbus_put_signature(struct strbuf *b, const char *s)
 {
 	strbuf_addc(b, (char)strlen(s));
 	strbuf_add(b, s, strlen(s) + 1);
+}
+
+struct dbus_array dbus_array_begin(struct strbuf *b)
+{
+	struct dbus_array a;
+
+	dbus_put_u32(b, 0);
+	a.length = b->len - sizeof(uint32_t);
+	dbus_align(b, 8); /* there also when the array stays empty, and not part of its length */
+	a.begin = b->len;
+	return a;
+}
+
+void dbus_array_end(struct strbuf *b, struct dbus_array a)
+{
+	uint32_t size = (uint32_t)(b->len - a.begin);
+
+	memcpy(b->p + a.length, &size, sizeof(size));
 }
 
 static void put_field(struct strbuf *b, char number, const char *type, const char *value)
@@ -262,31 +286,45 @@ void dbus_message_free(struct dbus_message *m)
 
 /* ---- connection ---- */
 
-/* EXTERNAL: the peer checks our credentials; the name is the uid's digits as hex. */
+/* One line of the peer, without its end. */
+static int read_line(const struct dbus *d, char *line, size_t size, struct err *e)
+{
+	size_t n = 0;
+
+	for (;;) {
+		int r = read_exactly(d, line + n, 1, e);
+
+		if (r < 0)
+			return r;
+		if (line[n] == '\n' || n + 1 == size)
+			break;
+		n++;
+	}
+	line[n] = '\0';
+	return 0;
+}
+
+/*
+ * EXTERNAL: the peer looks at our credentials. We name no uid, since in a user namespace (podman
+ * without root) we have another one than the peer sees. BEGIN comes in the same piece: systemd's
+ * end forgets a message that it reads together with BEGIN, until the next one arrives.
+ */
 static int authenticate(struct dbus *d, struct err *e)
 {
-	char uid[16], line[128];
-	size_t n = 0, k = 0;
-	int r;
+	static const char hello[] = "\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n";
+	char line[128];
+	int r = io_write_all(d->fd, hello, sizeof(hello) - 1);
 
-	snprintf(uid, sizeof(uid), "%u", geteuid());
-	line[n++] = '\0';
-	n += (size_t)snprintf(line + n, sizeof(line) - n, "AUTH EXTERNAL ");
-	for (const char *p = uid; *p; p++)
-		n += (size_t)snprintf(line + n, sizeof(line) - n, "%02x", *p);
-	n += (size_t)snprintf(line + n, sizeof(line) - n, "\r\n");
-	r = io_write_all(d->fd, line, n);
 	if (r < 0)
 		return err_set(e, -r, "talk to systemd: %s", err_name(-r));
 	do {
-		r = read_exactly(d, line + k, 1, e);
+		r = read_line(d, line, sizeof(line), e);
 		if (r < 0)
 			return r;
-	} while (line[k++] != '\n' && k < sizeof(line));
-	if (memcmp(line, "OK ", 3) != 0)
-		return err_set(e, EACCES, "systemd refuses us as uid %s", uid);
-	r = io_write_all(d->fd, "BEGIN\r\n", 7);
-	return r < 0 ? err_set(e, -r, "talk to systemd: %s", err_name(-r)) : 0;
+	} while (str_starts(line, "DATA"));
+	if (!str_starts(line, "OK "))
+		return err_set(e, EACCES, "systemd refuses us as uid %u", geteuid());
+	return 0;
 }
 
 int dbus_connect(struct dbus *d, const char *path, struct err *e)

@@ -45,8 +45,16 @@ void dbus_message_free(struct dbus_message *m);
 /* Writers align by the length of b, so b has to begin at an 8 byte border of the message. */
 void dbus_align(struct strbuf *b, size_t n);
 void dbus_put_u32(struct strbuf *b, uint32_t v);
+void dbus_put_u64(struct strbuf *b, uint64_t v);
 void dbus_put_string(struct strbuf *b, const char *s);
 void dbus_put_signature(struct strbuf *b, const char *s);
+
+/* An array of structures or dictionary entries: its length is known at its end. */
+struct dbus_array {
+	size_t length, begin;
+};
+struct dbus_array dbus_array_begin(struct strbuf *b);
+void dbus_array_end(struct strbuf *b, struct dbus_array a);
 
 /* Readers: -EBADMSG when the body is too short or a string is not terminated. */
 int dbus_get_u32(struct dbus_message *m, uint32_t *ret_v);

@@ -67,11 +67,20 @@ int cg_make_v2(int root, const struct cg_plan *p, struct cg *cg, struct err *e);
 int cg_settle_v2(struct cg *cg, const char *own, const struct cg_plan *p, struct err *e);
 int cg_open_v1(const struct strv *paths, struct cg *cg, struct err *e);
 int cg_open_v2(const char *path, struct cg *cg, struct err *e);
-/* Path of the service manager's private socket, in buf; returns buf. */
+/* Path of the private socket of the service manager that we belong to, in buf; returns buf. */
 const char *cg_systemd_socket(uid_t uid, char *buf, size_t size);
 /* Makes the scope cg->unit around pid, in the plan's slice, and opens its cgroup. */
 int cg_attach_systemd(struct cg *cg, const struct cg_plan *p, pid_t pid, struct err *e);
+/* New limits for the scope of a live container; its files are not ours to write. */
+int cg_update_scope(const struct cg *cg, const struct cg_plan *p, struct err *e);
+/* Ends the scope and waits until its name is free; best effort, for an empty scope ends by itself. */
+void cg_stop_scope(const struct cg *cg);
 struct strbuf;
+/* The beginning of an element of the array a(sv): a name and the type of the value to follow. */
+void cg_put_property(struct strbuf *b, const char *name, const char *type);
+/* The limits of the plan as elements of the array a(sv) at the end of b. */
+int cg_put_limits(struct strbuf *b, const struct cg_plan *p, struct err *e);
+void cg_put_accounting(struct strbuf *b);
 /* The annotations org.systemd.property.* as elements of the array a(sv) at the end of b. */
 int cg_put_properties(struct strbuf *b, const struct str_map *annotations, struct err *e);
 

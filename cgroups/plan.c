@@ -304,7 +304,7 @@ static int plan_properties(struct cg_builder *b)
 	return cg_put_properties(&scratch, &b->p->annotations, b->e);
 }
 
-/* "slice:prefix:name" -> slice and prefix-name.scope; a name that ends in .slice is not made. */
+/* "slice:prefix:name" -> slice and prefix-name.scope. */
 static int plan_unit(struct cg_builder *b, const char *wish)
 {
 	const char *slice_end = wish ? strchr(wish, ':') : NULL;

@@ -203,9 +203,7 @@ static bool valid_name(const char *name)
 
 static void put_property(struct strbuf *b, const char *name, const struct value *v)
 {
-	dbus_align(b, 8);
-	dbus_put_string(b, name);
-	dbus_put_signature(b, v->signature);
+	cg_put_property(b, name, v->signature);
 	dbus_align(b, alignment(v->signature));
 	strbuf_add(b, v->bytes.p, v->bytes.len);
 }
@@ -236,6 +234,13 @@ static int put_one(struct strbuf *b, const struct str_pair *pair, struct err *e)
 		return 0;
 	return err_set(e, EINVAL, "annotations.%s: \"%s\" is no value like 'text', true, 5, uint64 5 or "
 		       "['a', 'b']", pair->key, str_escape(clean, sizeof(clean), pair->value));
+}
+
+void cg_put_property(struct strbuf *b, const char *name, const char *type)
+{
+	dbus_align(b, 8);
+	dbus_put_string(b, name);
+	dbus_put_signature(b, type);
 }
 
 int cg_put_properties(struct strbuf *b, const struct str_map *annotations, struct err *e)

@@ -379,6 +379,8 @@ static int v2_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 			       "linux.resources.memory.limit: %llu is below the current "
 			       "usage of %llu bytes",
 			       (unsigned long long)want.v, (unsigned long long)now.v);
+	if (cg->unit && cg_update_scope(cg, p, e) < 0)
+		return -e->code;
 	return write_limits(cg, "", p, e);
 }
 
@@ -470,7 +472,7 @@ static int v2_procs_dir(const struct cg *cg)
 	return cg->dirs[0].fd;
 }
 
-static int v2_destroy(struct cg *cg, struct err *e)
+static int remove_all(struct cg *cg, struct err *e)
 {
 	const struct cg_dir *d = &cg->dirs[0];
 	struct err busy;
@@ -491,6 +493,15 @@ static int v2_destroy(struct cg *cg, struct err *e)
 		return err_set(e, -r, "remove cgroup %s: %s", d->path,
 			       r == -ETIMEDOUT ? "its processes do not end" : err_name(-r));
 	return cg_remove_path(cg->dirs[0].root, d->path, e);
+}
+
+static int v2_destroy(struct cg *cg, struct err *e)
+{
+	int r = remove_all(cg, e);
+
+	if (r == 0 && cg->unit)
+		cg_stop_scope(cg);
+	return r;
 }
 
 const struct cg_ops cg_ops_v2 = {

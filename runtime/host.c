@@ -2,7 +2,6 @@
 #include "runtime/runtime.h"
 
 #include <linux/capability.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,14 +40,6 @@ static void find_subids(struct rt_host *h)
 	h->have_subids = true;
 }
 
-/* PROC_USER_INIT_INO: the inode of the first user namespace is part of the kernel's interface. */
-bool rt_in_initial_userns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino == 0xEFFFFFFDu;
-}
-
 int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e)
 {
 	auto_close int procfs = procfs_open(e);
@@ -58,7 +49,7 @@ int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e)
 	if (procfs < 0)
 		return procfs;
 	h.privileged = have_capabilities(1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID | 1ull << CAP_SETGID);
-	h.initial_userns = rt_in_initial_userns();
+	h.initial_userns = procfs_initial_userns();
 	if (!h.privileged)
 		find_subids(&h);
 	r = sec_host_probe(&h.security, e);

@@ -114,7 +114,7 @@ int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
 	char *user_dir;
 
 	/* podman without root runs us as root of a user namespace, in which /run is not ours. */
-	if (geteuid() == 0 && (!xdg || rt_in_initial_userns() || !is_own_dir(xdg))) {
+	if (geteuid() == 0 && (!xdg || procfs_initial_userns() || !is_own_dir(xdg))) {
 		*ret = "/run/brig";
 		return 0;
 	}

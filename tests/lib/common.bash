@@ -1,6 +1,6 @@
 # Helpers for the bats files. Each file starts with
 #
-#     # places: root rootless cgroup2 vm vm-rootless    (those in which ./check shall run it)
+#     # places: root rootless cgroup2 vm vm-rootless vm-systemd    (those in which ./check shall run it)
 #     load ../lib/common
 #
 # Every test has its own directory $T and state root $BRIG_ROOT; teardown fails a test that left a
@@ -145,9 +145,9 @@ need_command() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 # --- Nothing left --------------------------------------------------------------------------------
 
 list_cgroups() {
-	# process_api belongs to the machine, what is in it comes and goes.
+	# process_api belongs to the machine, docker to a docker daemon: what is in them comes and goes.
 	# find fails when one vanishes meanwhile.
-	find /sys/fs/cgroup -mindepth 1 -name process_api -prune -o -type d -print 2>/dev/null || true
+	find /sys/fs/cgroup -mindepth 1 \( -name process_api -o -name docker \) -prune -o -type d -print 2>/dev/null || true
 }
 
 # Processes that have our mark, but no zombies: those wait for whoever started them.
