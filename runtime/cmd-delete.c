@@ -10,28 +10,14 @@
 
 #include "base/cleanup.h"
 #include "base/sys.h"
-#include "cgroups/resctrl.h"
-#include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
-#include "runtime/hooks.h"
 #include "runtime/select.h"
 
 struct delete_request {
 	const struct rt_globals *g;
-	bool force;
+	bool force, regex;
 };
-
-static void run_poststop(const struct rt_container *c)
-{
-	const struct oci_spec *s = c->doc->config;
-	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
-
-	if (!s || !s->hooks)
-		return;
-	h.list = &s->hooks->poststop;
-	hooks_run_all(&h);
-}
 
 /* Afterwards nothing is made any more, and c->cgroup is what there is. */
 static int end_creation(struct rt_container *c, struct err *e)
@@ -67,39 +53,38 @@ static int delete_container(const char *id, void *arg, struct err *e)
 		return err_set(e, EBUSY, "cannot delete container %s that is not stopped: %s", id,
 			       rt_status_name(c.status));
 	r = c.status == RT_CREATING ? end_creation(&c, e) : rt_container_kill_all(&c, e);
-	if (r == 0 && c.cgroup)
-		r = cg_destroy(c.cgroup, e);
-	if (r == 0)
-		r = c.cgroup ? resctrl_remove(c.doc->intel_rdt_dir, e) : rt_state_destroy_groups(c.doc, e);
-	if (r < 0)
-		return r;
-	rt_state_remove(&c.state);
-	run_poststop(&c);
-	return 0;
+	return r < 0 ? r : rt_container_remove(&c, e);
+}
+
+static int delete(struct arena *a, const struct rt_globals *g, char **words, void *options,
+		  struct err *e)
+{
+	struct delete_request *q = options;
+
+	(void)a;
+	q->g = g;
+	return rt_select(&(struct rt_selection){g, words[0], q->regex}, delete_container, q, e);
 }
 
 int cmd_delete(int argc, char **argv, const struct rt_globals *g)
 {
-	struct delete_request q = {.g = g};
-	bool regex = false;
+	struct delete_request q = {0};
 	const struct cli_option options[] = {
 		{"force", 'f', CLI_FLAG, &q.force, NULL, "kill it first; a container that does not exist is no error"},
-		{"regex", 'r', CLI_FLAG, &regex, NULL, "ID is an extended regular expression: all containers it matches"},
+		{"regex", 'r', CLI_FLAG, &q.regex, NULL, "ID is an extended regular expression: all containers it matches"},
 	};
-	const struct cli c = {
-		.usage = "brig delete [OPTION...] ID",
-		.summary = "Removes a stopped container: its cgroup and its state.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
-		.min_args = 1,
-		.max_args = 1,
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig delete [OPTION...] ID",
+			.summary = "Removes a stopped container: its cgroup and its state.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]),
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = delete,
+		.options = &q,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = rt_select(&(struct rt_selection){g, argv[r], regex}, delete_container, &q, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }

@@ -212,24 +212,25 @@ static int follow(const struct rt_container *c, uint64_t interval, struct oom_wa
 	return r;
 }
 
-struct events_options { const char *interval, *id; bool stats; };
+struct events_options { const char *interval; bool stats; };
 
-static int events(struct arena *a, const struct rt_globals *g, const struct events_options *o,
+static int events(struct arena *a, const struct rt_globals *g, char **words, void *options,
 		  struct err *e)
 {
+	const struct events_options *o = options;
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
 	struct oom_watch w = {.fd = -1};
 	uint64_t interval = 0;
 	int r = parse_duration(o->interval, &interval, e);
 
 	if (r == 0)
-		r = rt_container_open(a, g, o->id, &c, e);
+		r = rt_container_open(a, g, words[0], &c, e);
 	if (r < 0)
 		return r;
 	if (c.status == RT_STOPPED || c.status == RT_CREATING)
-		return err_set(e, EINVAL, "container with id %s is not running", o->id);
+		return err_set(e, EINVAL, "container with id %s is not running", words[0]);
 	if (!c.cgroup)
-		return err_set(e, ENOENT, "%s has no cgroup, so nothing is known of it", o->id);
+		return err_set(e, ENOENT, "%s has no cgroup, so nothing is known of it", words[0]);
 	if (o->stats)
 		return print_event(&c, "stats", true, e);
 	r = watch_oom(&c, &w, e);
@@ -241,28 +242,23 @@ static int events(struct arena *a, const struct rt_globals *g, const struct even
 
 int cmd_events(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
 	struct events_options o = {.interval = "5s"};
 	const struct cli_option options[] = {
 		{"stats", 0, CLI_FLAG, &o.stats, NULL, "print the numbers once and end"},
 		{"interval", 0, CLI_STRING, &o.interval, "TIME", "time between two of them, as 5s or 500ms"},
 	};
-	const struct cli c = {
-		.usage = "brig events [OPTION...] ID",
-		.summary = "Prints the resource use of a container, and when it runs out of memory.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
-		.min_args = 1,
-		.max_args = 1,
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig events [OPTION...] ID",
+			.summary = "Prints the resource use of a container, and when it runs out of memory.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]),
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = events,
+		.options = &o,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0) {
-		o.id = argv[r];
-		r = events(a, g, &o, &e);
-	}
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }

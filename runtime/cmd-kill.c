@@ -17,12 +17,13 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
+#include "runtime/pidns.h"
 #include "runtime/select.h"
 
 struct kill_request {
 	const struct rt_globals *g;
 	int sig;
-	bool all;
+	bool all, regex;
 };
 
 /* "9", "KILL", "SIGKILL", "SIGRTMIN+3"; -1 when it is none. */
@@ -53,7 +54,12 @@ static bool has_pid(const struct u32v *pids, uint32_t pid)
 	return false;
 }
 
-/* One process of the cgroup. What is in the list again after we have the pidfd was in it before, or the
+static int all_pids(const struct rt_container *c, struct arena *a, struct u32v *ret, struct err *e)
+{
+	return c->cgroup ? cg_procs(c->cgroup, a, ret, e) : rt_pidns_procs(a, c, ret, e);
+}
+
+/* One process of the container. What is in the list again after we have the pidfd was in it before, or the
  * pid has been used twice in that moment. */
 static int signal_process(const struct rt_container *c, struct arena *a, uint32_t pid, int sig,
 			  struct err *e)
@@ -64,7 +70,7 @@ static int signal_process(const struct rt_container *c, struct arena *a, uint32_
 
 	if (pidfd < 0)
 		return 0; /* it has just ended */
-	r = cg_procs(c->cgroup, a, &now, e);
+	r = all_pids(c, a, &now, e);
 	if (r < 0)
 		return r;
 	if (has_pid(&now, pid) && sys_pidfd_send_signal(pidfd, sig) < 0 && errno != ESRCH)
@@ -77,9 +83,9 @@ static int signal_all(const struct rt_container *c, struct arena *a, int sig, st
 	struct u32v pids;
 	int r;
 
-	if (sig == SIGKILL)
+	if (sig == SIGKILL && c->cgroup)
 		return cg_kill(c->cgroup, e);
-	r = cg_procs(c->cgroup, a, &pids, e);
+	r = all_pids(c, a, &pids, e);
 	for (size_t i = 0; i < pids.n && r >= 0; i++)
 		r = signal_process(c, a, pids.v[i], sig, e);
 	return r;
@@ -119,39 +125,49 @@ static int kill_container(const char *id, void *arg, struct err *e)
 	if (r < 0)
 		return r;
 	if (q->all)
-		return c.cgroup ? signal_all(&c, a, q->sig, e) : c.pidfd < 0 ? 0 : signal_init(&c, q->sig, e);
+		return c.cgroup || has_pid_namespace(&c) ? signal_all(&c, a, q->sig, e)
+		       : c.pidfd < 0			 ? 0
+							 : signal_init(&c, q->sig, e);
 	r = signal_init(&c, q->sig, e);
 	if (r == 0 && q->sig == SIGKILL && c.cgroup && !has_pid_namespace(&c))
 		r = cg_kill(c.cgroup, e);
 	return r;
 }
 
+/* "ID [SIGNAL]" */
+static int kill_selected(struct arena *a, const struct rt_globals *g, char **words, void *options,
+			 struct err *e)
+{
+	struct kill_request *q = options;
+
+	(void)a;
+	q->g = g;
+	if (words[1])
+		q->sig = parse_signal(words[1]);
+	if (q->sig < 0)
+		return err_set(e, EINVAL, "unknown signal \"%s\"", words[1]);
+	return rt_select(&(struct rt_selection){g, words[0], q->regex}, kill_container, q, e);
+}
+
 int cmd_kill(int argc, char **argv, const struct rt_globals *g)
 {
-	struct kill_request q = {.g = g, .sig = SIGTERM};
-	bool regex = false;
+	struct kill_request q = {.sig = SIGTERM};
 	const struct cli_option options[] = {
 		{"all", 'a', CLI_FLAG, &q.all, NULL, "every process of the container, also when the first has ended"},
-		{"regex", 'r', CLI_FLAG, &regex, NULL, "ID is an extended regular expression: all containers it matches"},
+		{"regex", 'r', CLI_FLAG, &q.regex, NULL, "ID is an extended regular expression: all containers it matches"},
 	};
-	const struct cli c = {
-		.usage = "brig kill [OPTION...] ID [SIGNAL]",
-		.summary = "Sends a signal (default SIGTERM) to the first process of a container.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
-		.min_args = 1,
-		.max_args = 2,
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig kill [OPTION...] ID [SIGNAL]",
+			.summary = "Sends a signal (default SIGTERM) to the first process of a container.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]),
+			.min_args = 1,
+			.max_args = 2,
+		},
+		.body = kill_selected,
+		.options = &q,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0 && r + 1 < argc)
-		q.sig = parse_signal(argv[r + 1]);
-	if (r >= 0 && q.sig < 0)
-		r = err_set(&e, EINVAL, "unknown signal \"%s\"", argv[r + 1]);
-	if (r >= 0)
-		r = rt_select(&(struct rt_selection){g, argv[r], regex}, kill_container, &q, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }

@@ -16,11 +16,12 @@ static int check_status(const struct rt_container *c, bool pause, struct err *e)
 	return err_set(e, EINVAL, "container not running or created: %s", rt_status_name(c->status));
 }
 
-static int change(struct arena *a, const struct rt_globals *g, const char *id, bool pause,
+static int change(struct arena *a, const struct rt_globals *g, char **words, void *options,
 		  struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
-	int r = rt_container_open_locked(a, g, id, &c, e);
+	const bool pause = *(bool *)options;
+	int r = rt_container_open_locked(a, g, words[0], &c, e);
 
 	if (r == 0)
 		r = check_status(&c, pause, e);
@@ -33,22 +34,19 @@ static int change(struct arena *a, const struct rt_globals *g, const char *id, b
 
 static int command(int argc, char **argv, const struct rt_globals *g, bool pause)
 {
-	auto_arena struct arena *a = arena_new();
-	const struct cli c = {
-		.usage = pause ? "brig pause ID" : "brig resume ID",
-		.summary = pause ? "Stops all processes of a container until `brig resume`."
-				 : "Lets the processes of a paused container go on.",
-		.min_args = 1,
-		.max_args = 1,
+	const struct command_spec s = {
+		.cli = {
+			.usage = pause ? "brig pause ID" : "brig resume ID",
+			.summary = pause ? "Stops all processes of a container until `brig resume`."
+					 : "Lets the processes of a paused container go on.",
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = change,
+		.options = &pause,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = change(a, g, argv[r], pause, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }
 
 int cmd_pause(int argc, char **argv, const struct rt_globals *g)

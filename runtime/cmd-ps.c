@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `brig ps`: the pids come from the cgroup (in our pid namespace); the table is that of the host's
+ * `brig ps`: the pids come from the cgroup (in our pid namespace), without one from the container's
+ * pid namespace; the table is that of the host's
  * ps, of which the lines of other processes are left out.
  */
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
+#include "runtime/pidns.h"
 
 enum { TABLE_MAX = 64 << 20 };
 
@@ -140,7 +142,7 @@ static int list(struct arena *a, const struct rt_globals *g, const char *id, str
 	if (r < 0)
 		return r;
 	if (!c.doc->cgroup || !c.doc->cgroup->paths.n)
-		return err_set(e, ENOENT, "%s has no cgroup, so its processes are not known", id);
+		return rt_pidns_procs(a, &c, ret, e);
 	return c.cgroup ? cg_procs(c.cgroup, a, ret, e) : 0;
 }
 

@@ -69,12 +69,15 @@ static int start_notify(const struct rt_container *c, struct err *e)
 	return r;
 }
 
-static int start_container(struct arena *a, const struct rt_globals *g, const char *id, struct err *e)
+static int start_container(struct arena *a, const struct rt_globals *g, char **words, void *options,
+			   struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
 	auto_close int fifo = -1, notify = -1;
+	const char *id = words[0];
 	int r = rt_container_open_locked(a, g, id, &c, e);
 
+	(void)options;
 	if (r < 0)
 		return r;
 	if (c.status == RT_STOPPED)
@@ -104,19 +107,15 @@ static int start_container(struct arena *a, const struct rt_globals *g, const ch
 
 int cmd_start(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
-	const struct cli c = {
-		.usage = "brig start ID",
-		.summary = "Starts the program of a created container.",
-		.min_args = 1,
-		.max_args = 1,
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig start ID",
+			.summary = "Starts the program of a created container.",
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = start_container,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = start_container(a, g, argv[r], &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }

@@ -14,13 +14,15 @@ static pid_t pid_of(const struct rt_container *c)
 	return c->status == RT_STOPPED ? 0 : (pid_t)c->doc->init_pid;
 }
 
-static int print_state(struct arena *a, const struct rt_globals *g, const char *id, struct err *e)
+static int print_state(struct arena *a, const struct rt_globals *g, char **words, void *options,
+		       struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
 	auto_strbuf struct strbuf out = {0};
 	struct json_writer w;
-	int r = rt_container_open(a, g, id, &c, e);
+	int r = rt_container_open(a, g, words[0], &c, e);
 
+	(void)options;
 	if (r < 0)
 		return r;
 	json_writer_init(&w, &out, true);
@@ -32,21 +34,17 @@ static int print_state(struct arena *a, const struct rt_globals *g, const char *
 
 int cmd_state(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
-	const struct cli c = {
-		.usage = "brig state ID",
-		.summary = "Prints the state of a container as JSON (runtime-spec).",
-		.min_args = 1,
-		.max_args = 1,
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig state ID",
+			.summary = "Prints the state of a container as JSON (runtime-spec).",
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = print_state,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = print_state(a, g, argv[r], &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }
 
 struct listing {

@@ -13,10 +13,12 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "cgroups/resctrl.h"
 #include "json/json.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
+#include "runtime/pidns.h"
 #include "runtime/update.h"
 #include "spec/spec.h"
 
@@ -48,8 +50,8 @@ static int parse(int argc, char **argv, struct update_options *o, struct err *e)
 		{"pids-limit", 0, CLI_STRING, &o->pids_limit, "N", "number of processes (-1: any)"},
 		{"kernel-memory", 0, CLI_STRING, &o->kernel_memory, "BYTES", NULL},
 		{"kernel-memory-tcp", 0, CLI_STRING, &o->kernel_memory_tcp, "BYTES", NULL},
-		{"l3-cache-schema", 0, CLI_STRING, &o->l3_cache, "SCHEMA", NULL},
-		{"mem-bw-schema", 0, CLI_STRING, &o->mem_bw, "SCHEMA", NULL},
+		{"l3-cache-schema", 0, CLI_STRING, &o->l3_cache, "SCHEMA", "L3 cache by resctrl, as L3:0=f0;1=f"},
+		{"mem-bw-schema", 0, CLI_STRING, &o->mem_bw, "SCHEMA", "memory bandwidth by resctrl, as MB:0=20;1=70"},
 	};
 	const struct cli c = {
 		.usage = "brig update [OPTION...] ID",
@@ -64,10 +66,6 @@ static int parse(int argc, char **argv, struct update_options *o, struct err *e)
 	if (r < 0 || r == CLI_HELP)
 		return r;
 	o->id = argv[r];
-	if (o->l3_cache || o->mem_bw)
-		return err_set(e, EOPNOTSUPP, "--%s: changing a cache or memory bandwidth schema of a running "
-					      "container is not supported",
-			       o->l3_cache ? "l3-cache-schema" : "mem-bw-schema");
 	return 0;
 }
 
@@ -256,17 +254,80 @@ static int apply(struct arena *a, struct rt_container *c, const struct oci_resou
 	return c->cgroup ? cg_apply(c->cgroup, p, e) : 0;
 }
 
-static int update(struct arena *a, const struct rt_globals *g, const char *id,
+/* ---- resctrl ---- */
+
+/* The group it was made in, or a new one with the processes that it has now. */
+static int enter_group(struct arena *a, struct rt_container *c, const struct resctrl *group,
+		       const struct oci_intel_rdt *change, struct err *e)
+{
+	struct u32v pids = {0};
+	int r = resctrl_make(group, change, e);
+
+	if (r < 0)
+		return r;
+	c->doc->intel_rdt_dir = (char *)group->ours;
+	r = resctrl_set(group, change, true, e);
+	if (r == 0)
+		r = c->cgroup ? cg_procs(c->cgroup, a, &pids, e) : rt_pidns_procs(a, c, &pids, e);
+	for (size_t i = 0; i < pids.n && r == 0; i++)
+		r = resctrl_attach(group, (pid_t)pids.v[i], e);
+	if (r < 0) {
+		struct err ignored;
+
+		(void)resctrl_remove(group->ours, &ignored);
+		c->doc->intel_rdt_dir = NULL;
+	}
+	return r;
+}
+
+static int update_resctrl(struct arena *a, struct rt_container *c, const struct update_options *o,
+			  struct err *e)
+{
+	struct oci_linux *l = c->doc->config ? c->doc->config->linux_ : NULL;
+	struct oci_intel_rdt change = {.l3_cache_schema = (char *)o->l3_cache,
+				       .mem_bw_schema = (char *)o->mem_bw};
+	const char *root;
+	struct resctrl group;
+	int r;
+
+	if (!o->l3_cache && !o->mem_bw)
+		return 0;
+	if (!l)
+		return err_set(e, ENOTSUP, "linux.intelRdt: the configuration of %s was not kept", o->id);
+	root = resctrl_mount(a, c->procfs, e);
+	if (!root)
+		return -e->code;
+	if (l->intel_rdt) {
+		resctrl_plan(a, root, l->intel_rdt, o->id, &group);
+		r = resctrl_set(&group, &change, true, e);
+	} else {
+		resctrl_plan(a, root, &change, o->id, &group);
+		r = enter_group(a, c, &group, &change, e);
+	}
+	if (r < 0)
+		return r;
+	if (!l->intel_rdt)
+		l->intel_rdt = arena_new_of(a, struct oci_intel_rdt);
+	if (o->l3_cache)
+		l->intel_rdt->l3_cache_schema = change.l3_cache_schema;
+	if (o->mem_bw)
+		l->intel_rdt->mem_bw_schema = change.mem_bw_schema;
+	return 0;
+}
+
+static int update(struct arena *a, const struct rt_globals *g, const struct update_options *o,
 		  const struct oci_resources *with, struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
-	int r = rt_container_open_locked(a, g, id, &c, e);
+	int r = rt_container_open_locked(a, g, o->id, &c, e);
 
 	if (r < 0)
 		return r;
 	if (c.status == RT_STOPPED || c.status == RT_CREATING)
 		return err_set(e, EINVAL, "container not running");
-	r = apply(a, &c, update_merge(a, saved_resources(a, &c), with), e);
+	r = update_resctrl(a, &c, o, e);
+	if (r == 0)
+		r = apply(a, &c, update_merge(a, saved_resources(a, &c), with), e);
 	return r < 0 || !c.doc->config ? r : rt_state_save(&c.state, c.doc, e);
 }
 
@@ -283,6 +344,6 @@ int cmd_update(int argc, char **argv, const struct rt_globals *g)
 	if (r >= 0)
 		r = o.file ? read_resources(a, o.file, &u, &e) : from_options(a, &o, &u, &e);
 	if (r >= 0)
-		r = update(a, g, o.id, u, &e);
+		r = update(a, g, &o, u, &e);
 	return r < 0 ? command_failed(&e, 1) : 0;
 }

@@ -2,6 +2,7 @@
 /* The commands of `brig`: one file each, one entry in the table of main.c. */
 #pragma once
 
+#include "runtime/cli.h"
 #include "runtime/runtime.h"
 
 rt_command cmd_run;
@@ -26,6 +27,16 @@ rt_command cmd_restore;
 rt_command cmd_kill;
 rt_command cmd_delete;
 
+/* What most commands are: a command line, and a function that gets the words behind its options. */
+typedef int command_body(struct arena *a, const struct rt_globals *g, char **words, void *options,
+			 struct err *e);
+struct command_spec {
+	struct cli cli;
+	command_body *body; /* 0 or more: well */
+	void *options;      /* for body: what the options of cli fill */
+};
+/* Parses, runs, logs an error: the exit code, 0 or 1. */
+int command_run(const struct command_spec *s, int argc, char **argv, const struct rt_globals *g);
 /* Logs e as the command's error; returns `code`, so that a command can `return fail(...)`. */
 int command_failed(const struct err *e, int code);
 /* The exit code for a container whose start failed in the exec: 127, 126, else `other`. */

@@ -20,6 +20,8 @@
 #include "base/procfs.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "cgroups/resctrl.h"
+#include "runtime/hooks.h"
 
 const char *rt_status_name(enum rt_status s)
 {
@@ -174,6 +176,26 @@ int rt_container_kill_all(struct rt_container *c, struct err *e)
 		return r;
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
+	return 0;
+}
+
+int rt_container_remove(struct rt_container *c, struct err *e)
+{
+	const struct oci_spec *s = c->doc->config;
+	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
+	int r = 0;
+
+	if (c->cgroup)
+		r = cg_destroy(c->cgroup, e);
+	if (r == 0)
+		r = c->cgroup ? resctrl_remove(c->doc->intel_rdt_dir, e) : rt_state_destroy_groups(c->doc, e);
+	if (r < 0)
+		return r;
+	rt_state_remove(&c->state);
+	if (s && s->hooks) {
+		h.list = &s->hooks->poststop;
+		hooks_run_all(&h);
+	}
 	return 0;
 }
 

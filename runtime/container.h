@@ -38,6 +38,8 @@ const char *rt_status_name(enum rt_status s);
 int rt_container_set_phase(struct rt_container *c, const char *phase, struct err *e);
 /* SIGKILL to all of it, waits until INIT is gone (not its reaping: it may be another's child). */
 int rt_container_kill_all(struct rt_container *c, struct err *e);
+/* After that: ends and removes its groups, removes its state, runs the poststop hooks. */
+int rt_container_remove(struct rt_container *c, struct err *e);
 /* Calls fn for the id of every container below g->root, in no order; stops at a negative result. */
 int rt_container_each(const struct rt_globals *g, int (*fn)(const char *id, void *arg), void *arg,
 		      struct err *e);

@@ -55,6 +55,19 @@ int command_failed(const struct err *e, int code)
 	return code;
 }
 
+int command_run(const struct command_spec *s, int argc, char **argv, const struct rt_globals *g)
+{
+	auto_arena struct arena *a = arena_new();
+	struct err e = {0};
+	int r = cli_parse(&s->cli, argc, argv, &e);
+
+	if (r == CLI_HELP)
+		return 0;
+	if (r >= 0)
+		r = s->body(a, g, argv + r, s->options, &e);
+	return r < 0 ? command_failed(&e, 1) : 0;
+}
+
 int exec_exit_code(const struct err *e, bool exec_failed, int other)
 {
 	if (!exec_failed)

@@ -58,3 +58,25 @@ teardown() {
 	ours=$(jq -c type <<<"$output"; "$BRIG" --root "$BRIG_ROOT" ps "$id" | head -n 1)
 	assert_equal "$ours" "$theirs"
 }
+
+@test "ps, kill --all and events without a cgroup: the pid namespace tells, or an error does" {
+	make_bundle "$T/bundle" sh -c 'trap "echo told >/tmp/told; exit 7" TERM; sleep 1000 & wait'
+	id=$(new_id)
+	"$BRIG" --root "$BRIG_ROOT" --cgroup-manager=disabled run -d --pid-file "$T/init" -b "$T/bundle" "$id" \
+		</dev/null >"$T/run.log" 2>&1 3>&- || fail "$(<"$T/run.log")"
+	wait_for 5 eval '[ "$("$BRIG" --root "$BRIG_ROOT" ps -f json "$id" | jq length)" = 2 ]'
+	run_brig ps -f json "$id"
+	assert_json '.[0]' "$(<"$T/init")"
+	run_brig exec "$id" sh -c 'ls -d /proc/[0-9]* | wc -l'
+	run_brig events --stats "$id"
+	assert_status 1
+	assert_contains "$stderr" "has no cgroup"
+	run_brig pause "$id"
+	assert_contains "$stderr" "has no cgroup"
+	run_brig kill --all "$id" TERM
+	assert_status 0
+	wait_for 5 eval '"$BRIG" --root "$BRIG_ROOT" state "$id" | grep -q stopped'
+	[ -s "$T/bundle/rootfs/tmp/told" ]
+	run_brig ps -f json "$id"
+	assert_equal "$output" "[]"
+}

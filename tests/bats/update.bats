@@ -94,6 +94,15 @@ update() {
 	assert_contains "$stderr" "container does not exist"
 }
 
+@test "update: a schema without resctrl is an error that says so, and nothing else changes" {
+	! grep -q " - resctrl " /proc/self/mountinfo || skip "resctrl is mounted here"
+	start_container '.linux.resources.pids.limit = 20'
+	run_brig update --mem-bw-schema MB:0=20 --pids-limit 30 "$id"
+	assert_status 1
+	assert_contains "$stderr" "linux.intelRdt: resctrl is not mounted"
+	assert_equal "$(pids)" 20
+}
+
 @test "update: the device policy stays" {
 	need_root
 	start_container '.process.capabilities |= map_values(. + ["CAP_MKNOD"])'
