@@ -6,31 +6,58 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cgroups/resctrl.h"
+#include "base/str.h"
 #include "runtime/commands.h"
 #include "runtime/container.h"
 #include "runtime/criu-files.h"
 #include "runtime/criu-options.h"
-#include "runtime/hooks.h"
 
 struct checkpoint {
 	struct criu_options common;
 	const char *parent_path, *page_server, *status_fd, *id;
+	char *address; /* of the page server */
+	unsigned port;
+	int status; /* descriptor of --status-fd, with that */
 	bool leave_running, pre_dump, link_remap, tcp_skip_in_flight;
 };
 
-static int check(const struct checkpoint *o, struct err *e)
+/* "ADDRESS:PORT"; the address of IPv6 in brackets. */
+static int parse_page_server(struct checkpoint *o, struct err *e)
 {
-	if (o->page_server)
-		return err_set(e, ENOTSUP, "--page-server is not supported: write to --image-path");
-	if (o->status_fd)
-		return err_set(e, ENOTSUP, "--status-fd belongs to --lazy-pages, which is not supported");
+	const char *colon = strrchr(o->page_server, ':');
+	size_t n = colon ? (size_t)(colon - o->page_server) : 0;
+	bool brackets = n > 2 && o->page_server[0] == '[' && colon[-1] == ']';
+	uint64_t port;
+
+	if (n == 0 || str_u64(colon + 1, UINT16_MAX, &port) < 0 || port == 0)
+		return err_set(e, EINVAL, "--page-server: \"%.64s\" is not ADDRESS:PORT", o->page_server);
+	o->port = (unsigned)port;
+	o->address = strndup(o->page_server + brackets, n - 2 * brackets);
+	return o->address ? 0 : err_sys(e, "--page-server");
+}
+
+static int parse_status_fd(struct checkpoint *o, struct err *e)
+{
+	uint64_t fd;
+
+	if (str_u64(o->status_fd, INT_MAX, &fd) < 0 || fcntl((int)fd, F_GETFD) < 0)
+		return err_set(e, EBADF, "--status-fd: %.16s is no descriptor that we were given", o->status_fd);
+	o->status = (int)fd;
+	return 0;
+}
+
+static int check(struct checkpoint *o, struct err *e)
+{
 	if (o->parent_path && *o->parent_path == '/')
 		return err_set(e, EINVAL, "--parent-path must be relative to --image-path");
-	return 0;
+	if (o->page_server && parse_page_server(o, e) < 0)
+		return -e->code;
+	return o->status_fd ? parse_status_fd(o, e) : 0;
 }
 
 static int parse(int argc, char **argv, struct checkpoint *o, struct err *e)
@@ -42,8 +69,8 @@ static int parse(int argc, char **argv, struct checkpoint *o, struct err *e)
 		{"parent-path", 0, CLI_STRING, &o->parent_path, "DIR", "an earlier pre-dump, relative to --image-path"},
 		{"link-remap", 0, CLI_FLAG, &o->link_remap, NULL, "allow open files that were removed"},
 		{"tcp-skip-in-flight", 0, CLI_FLAG, &o->tcp_skip_in_flight, NULL, "skip TCP connections in the making"},
-		{"page-server", 0, CLI_STRING, &o->page_server, "ADDRESS", NULL},
-		{"status-fd", 0, CLI_STRING, &o->status_fd, "FD", NULL},
+		{"page-server", 0, CLI_STRING, &o->page_server, "ADDRESS:PORT", "send memory to a criu page-server"},
+		{"status-fd", 0, CLI_STRING, &o->status_fd, "FD", "gets a NUL when lazy pages can be asked for"},
 	};
 	const struct cli c = {
 		.usage = "brig checkpoint [OPTION...] ID",
@@ -103,26 +130,29 @@ static const char *find_freezer(const struct rt_container *c, struct arena *a)
 	return NULL;
 }
 
-/* Without it a pre-dump, and all that builds on one, would silently be of no use. */
-static int check_tracking(struct err *e)
+static void put_page_server(const struct checkpoint *o, struct strbuf *b)
 {
-	struct criu_call c = {.what = "checkpoint", .type = CRIU_FEATURE_CHECK, .log_dir = -1};
-	struct criu_reply reply;
-	int r = criu_run(&c, &reply, e);
+	auto_strbuf struct strbuf server = {0};
 
-	if (r == 0 && !reply.mem_track)
-		return err_set(e, ENOTSUP, "checkpoint: --pre-dump and --parent-path need a kernel that tracks "
-					   "changed memory (CONFIG_MEM_SOFT_DIRTY)");
-	return r;
+	criu_put_str(&server, 1, o->address);
+	criu_put_uint(&server, 2, o->port);
+	criu_put_bytes(b, CRIU_OPT_PAGE_SERVER, server.p, server.len);
 }
 
 static void put_options(const struct checkpoint *o, const struct rt_container *c, struct arena *a,
-			struct strbuf *b)
+			struct criu_call *call)
 {
+	struct strbuf *b = &call->opts;
 	const char *freezer = find_freezer(c, a);
 
 	criu_put_uint(b, CRIU_OPT_PID, (uint64_t)c->doc->init_pid);
 	criu_put_str(b, CRIU_OPT_ROOT, c->doc->rootfs);
+	if (o->page_server)
+		put_page_server(o, b);
+	if (o->status_fd) {
+		criu_put_uint(b, CRIU_OPT_STATUS_FD, CRIU_FIRST_FD + call->n_fds);
+		call->fds[call->n_fds++] = o->status;
+	}
 	if (o->leave_running)
 		criu_put_uint(b, CRIU_OPT_LEAVE_RUNNING, true);
 	if (o->link_remap)
@@ -141,7 +171,7 @@ static int check_parent(const struct checkpoint *o, const struct criu_dirs *d, s
 {
 	if (o->parent_path && faccessat(d->images, o->parent_path, F_OK, 0) < 0)
 		return err_sys(e, "--parent-path: %s below %s", o->parent_path, o->common.image_path);
-	return o->parent_path || o->pre_dump ? check_tracking(e) : 0;
+	return criu_check_features(o->parent_path || o->pre_dump, o->common.lazy_pages, "checkpoint", e);
 }
 
 static int put_outside(const struct criu_tree *t, int images, struct arena *a, struct strbuf *opts,
@@ -173,7 +203,7 @@ static int dump(const struct checkpoint *o, struct arena *a, const struct rt_con
 	if (r == 0)
 		r = criu_options_put(&o->common, &c->doc->annotations, &call, e);
 	if (r == 0) {
-		put_options(o, c, a, &call.opts);
+		put_options(o, c, a, &call);
 		r = put_outside(&t, d.images, a, &call.opts, e);
 	}
 	if (r == 0)
@@ -185,22 +215,9 @@ static int dump(const struct checkpoint *o, struct arena *a, const struct rt_con
 /* criu has ended the processes. */
 static int remove_container(struct rt_container *c, struct err *e)
 {
-	const struct oci_spec *s = c->doc->config;
-	struct hooks_run h = {.kind = "poststop", .status = "stopped", .state = c->doc};
 	int r = rt_container_kill_all(c, e);
 
-	if (r == 0 && c->cgroup)
-		r = cg_destroy(c->cgroup, e);
-	if (r == 0)
-		r = resctrl_remove(c->doc->intel_rdt_dir, e);
-	if (r < 0)
-		return r;
-	rt_state_remove(&c->state);
-	if (s->hooks) {
-		h.list = &s->hooks->poststop;
-		hooks_run_all(&h);
-	}
-	return 0;
+	return r < 0 ? r : rt_container_remove(c, e);
 }
 
 static int checkpoint(struct arena *a, const struct rt_globals *g, const struct checkpoint *o,

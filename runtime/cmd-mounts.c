@@ -8,8 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -56,7 +59,7 @@ static int plan_mounts(struct mounts *m, struct err *e)
 		.bundle = m->join.container->doc->bundle,
 		.user_ns = true, /* sources are opened by us, and are no peers of the host's mounts */
 		.pid_ns = true, .net_ns = true, .ipc_ns = true, .cgroup_ns = true,
-		.parent_privileged = m->privileged,
+		.parent_privileged = true,
 		.uid_maps = l->uid_mappings.v, .n_uid_maps = l->uid_mappings.n,
 		.gid_maps = l->gid_mappings.v, .n_gid_maps = l->gid_mappings.n,
 	};
@@ -66,10 +69,6 @@ static int plan_mounts(struct mounts *m, struct err *e)
 		return r;
 	m->plan->root = NULL; /* the container has one */
 	m->plan->n_devices = 0;
-	for (size_t i = 0; i < m->plan->n_mounts && !m->privileged; i++)
-		if (m->plan->mounts[i].kind == ROOTFS_BIND)
-			return err_set(e, EPERM, "mount %s: to bring in a file of the host needs root",
-				       m->plan->mounts[i].target);
 	return 0;
 }
 
@@ -83,14 +82,66 @@ static bool is_remove(const void *ctx)
 	return !is_add(ctx);
 }
 
-static bool opens_sources(const void *ctx)
+/* What the process that may copy mounts says: an error, or the copies, which are in our table too. */
+struct sources {
+	struct err error;
+	int fds[MOUNTS_MAX];
+};
+
+static _Noreturn void copy_and_tell(struct rootfs_plan *p, int pipe)
 {
-	return is_add(ctx) && ((const struct mounts *)ctx)->privileged;
+	struct sources s = {0};
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		err_sys(&s.error, "mounts: make a user namespace to copy the mount of the host in");
+	else
+		(void)rootfs_open_sources(p, &s.error);
+	for (size_t i = 0; i < p->n_mounts && i < MOUNTS_MAX; i++)
+		s.fds[i] = p->mounts[i].fd;
+	_exit(io_write_all(pipe, (const char *)&s, sizeof(s)) < 0);
+}
+
+/*
+ * A normal user may not copy a mount of the host's namespace. In a user namespace with a copy of
+ * that namespace he may, and a detached copy can be attached in the container. The process shares
+ * nothing with us but the table of descriptors.
+ */
+static int open_sources_unprivileged(struct rootfs_plan *p, struct err *e)
+{
+	auto_strbuf struct strbuf answer = {0};
+	struct sources s;
+	int ends[2], r;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_sys(e, "make a pipe");
+	pid = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0)
+		copy_and_tell(p, ends[1]);
+	r = pid < 0 ? err_sys(e, "clone") : 0;
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(ends[1]);
+	if (r == 0)
+		r = io_read_fd(ends[0], sizeof(s), &answer, "the copied mounts", e);
+	close(ends[0]);
+	if (r < 0)
+		return r;
+	if (answer.len != sizeof(s))
+		return err_set(e, EPROTO, "mounts: the process that copies mounts gave no answer");
+	memcpy(&s, answer.p, sizeof(s));
+	for (size_t i = 0; i < p->n_mounts; i++)
+		p->mounts[i].fd = s.fds[i];
+	if (s.error.code)
+		*e = s.error;
+	return -s.error.code;
 }
 
 static int open_sources(void *ctx, struct err *e)
 {
-	return rootfs_open_sources(((struct mounts *)ctx)->plan, e);
+	struct mounts *m = ctx;
+
+	return m->privileged ? rootfs_open_sources(m->plan, e) : open_sources_unprivileged(m->plan, e);
 }
 
 static int find_namespaces(void *ctx, struct err *e)
@@ -191,7 +242,7 @@ static int leave(void *ctx, struct err *e)
 }
 
 static const struct step rows[] = {
-	{"open the mount sources", STEP_PARENT, opens_sources, open_sources, NULL},
+	{"open the mount sources", STEP_PARENT, is_add, open_sources, NULL},
 	{"find the namespaces", STEP_PARENT, NULL, find_namespaces, NULL},
 	{"join the container", STEP_SPAWN, NULL, spawn, NULL},
 	{"become root in the user namespace", STEP_INIT, becomes_root, become_root, NULL},
@@ -299,6 +350,30 @@ static int protect_ourselves(const struct rt_container *c, const struct rt_globa
 	return self_is_exposed(c->procfs, (pid_t)c->doc->init_pid, other) ? self_protect(g->argv, e) : 0;
 }
 
+static bool goes_away(const struct oci_mount_list *l, const struct oci_mount *m)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->v[i].destination, m->destination))
+			return true;
+	return false;
+}
+
+/* What checkpoint and restore read: the configuration with the new mounts, or without the old. */
+static int save_mounts(struct arena *a, struct rt_container *c, const struct oci_mount_list *l,
+		       bool remove, struct err *e)
+{
+	struct oci_mount_list *have = &c->doc->config->mounts;
+	struct oci_mount_list now = {arena_array(a, have->n + l->n + 1, sizeof(*now.v)), 0};
+
+	for (size_t i = 0; i < have->n; i++)
+		if (!remove || !goes_away(l, &have->v[i]))
+			now.v[now.n++] = have->v[i];
+	for (size_t i = 0; i < l->n && !remove; i++)
+		now.v[now.n++] = l->v[i];
+	*have = now;
+	return rt_state_save(&c->state, c->doc, e);
+}
+
 static int change_mounts(struct arena *a, const struct rt_globals *g, const struct mounts_options *o,
 			 char **words, struct err *e)
 {
@@ -309,7 +384,7 @@ static int change_mounts(struct arena *a, const struct rt_globals *g, const stru
 	int r = list_of_words(a, o, words + 1, &list, e);
 
 	if (r == 0)
-		r = rt_container_open(a, g, words[0], &c, e);
+		r = rt_container_open_locked(a, g, words[0], &c, e);
 	if (r < 0)
 		return r;
 	if (c.pidfd < 0 || !c.doc->config)
@@ -320,7 +395,9 @@ static int change_mounts(struct arena *a, const struct rt_globals *g, const stru
 	m.privileged = !c.doc->rootless;
 	if (r == 0 && !o->remove)
 		r = plan_mounts(&m, e);
-	return r < 0 ? r : run(&m, e);
+	if (r == 0)
+		r = run(&m, e);
+	return r < 0 ? r : save_mounts(a, &c, &list, o->remove, e);
 }
 
 static int add_or_remove(int argc, char **argv, const struct rt_globals *g, bool remove)

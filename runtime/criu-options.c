@@ -59,11 +59,27 @@ int criu_options_check(struct criu_options *o, struct err *e)
 
 	if (!o->image_path)
 		o->image_path = "checkpoint";
-	if (o->lazy_pages)
-		return err_set(e, ENOTSUP, "--lazy-pages is not supported: the checkpoint must be complete");
 	if (find_mode(o->cgroups_mode, &mode, e) < 0)
 		return -e->code;
 	return find_namespaces(&o->empty_ns, &flags, e);
+}
+
+int criu_check_features(bool track, bool lazy, const char *what, struct err *e)
+{
+	struct criu_call c = {.what = what, .type = CRIU_FEATURE_CHECK, .log_dir = -1};
+	struct criu_reply reply;
+	int r = track || lazy ? criu_run(&c, &reply, e) : 0;
+
+	if (r < 0)
+		return r;
+	/* Without it a pre-dump, and all that builds on one, would silently be of no use. */
+	if (track && !reply.mem_track)
+		return err_set(e, ENOTSUP, "%s: --pre-dump and --parent-path need a kernel that tracks "
+					   "changed memory (CONFIG_MEM_SOFT_DIRTY)", what);
+	if (lazy && !reply.lazy_pages)
+		return err_set(e, ENOTSUP, "%s: --lazy-pages needs a kernel with userfaultfd that sees forks and "
+					   "unmaps (CONFIG_USERFAULTFD), and a criu that knows it", what);
+	return 0;
 }
 
 static const char *find_annotation(const struct str_map *m, const char *key)
@@ -98,6 +114,7 @@ int criu_options_put(const struct criu_options *o, const struct str_map *annotat
 	put_flag(&c->opts, CRIU_OPT_SHELL_JOB, o->shell_job);
 	put_flag(&c->opts, CRIU_OPT_FILE_LOCKS, o->file_locks);
 	put_flag(&c->opts, CRIU_OPT_AUTO_DEDUP, o->auto_dedup);
+	put_flag(&c->opts, CRIU_OPT_LAZY_PAGES, o->lazy_pages);
 	put_flag(&c->opts, CRIU_OPT_MANAGE_CGROUPS, true);
 	criu_put_uint(&c->opts, CRIU_OPT_MANAGE_CGROUPS_MODE, mode);
 	if (empty)

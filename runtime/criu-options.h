@@ -27,8 +27,10 @@ struct criu_options {
 	{"manage-cgroups-mode", 0, CLI_STRING, &(o)->cgroups_mode, "soft|full|strict|ignore",        \
 	 "how criu treats cgroups"},                                                                  \
 	{"auto-dedup", 0, CLI_FLAG, &(o)->auto_dedup, NULL, "punch used pages out of the images"},   \
-	{"lazy-pages", 0, CLI_FLAG, &(o)->lazy_pages, NULL, NULL}
+	{"lazy-pages", 0, CLI_FLAG, &(o)->lazy_pages, NULL, "send memory when it is used (criu lazy-pages)"}
 
+/* What this criu and this kernel can do; -ENOTSUP with a message that names the option. */
+int criu_check_features(bool track, bool lazy, const char *what, struct err *e);
 /* Sets defaults; the refusals. */
 int criu_options_check(struct criu_options *o, struct err *e);
 /* Their fields, the log, and the configuration file; the annotation org.criu.config names another

@@ -62,6 +62,7 @@ void criu_put_feature_check(struct strbuf *b)
 	auto_strbuf struct strbuf features = {0};
 
 	criu_put_uint(&features, 1, true);
+	criu_put_uint(&features, 2, true);
 	criu_put_uint(b, 1, CRIU_FEATURE_CHECK);
 	criu_put_bytes(b, 5, features.p, features.len);
 }
@@ -164,6 +165,8 @@ static int use_number(enum message in, const struct criu_field *f, struct criu_r
 		reply->pid = (pid_t)f->value;
 	else if (in == IN_FEATURES && f->number == 1)
 		reply->mem_track = f->value;
+	else if (in == IN_FEATURES && f->number == 2)
+		reply->lazy_pages = f->value;
 	return 0;
 }
 

@@ -36,6 +36,7 @@ enum criu_opt {
 	CRIU_OPT_FILE_LOCKS = 8,
 	CRIU_OPT_LOG_LEVEL = 9,
 	CRIU_OPT_LOG_FILE = 10,
+	CRIU_OPT_PAGE_SERVER = 11, /* message: address, port */
 	CRIU_OPT_NOTIFY_SCRIPTS = 12,
 	CRIU_OPT_ROOT = 13,
 	CRIU_OPT_PARENT_IMG = 14,
@@ -54,6 +55,8 @@ enum criu_opt {
 	CRIU_OPT_JOIN_NS = 39,
 	CRIU_OPT_FREEZE_CGROUP = 44,
 	CRIU_OPT_TCP_SKIP_IN_FLIGHT = 46,
+	CRIU_OPT_LAZY_PAGES = 48,
+	CRIU_OPT_STATUS_FD = 49,
 	CRIU_OPT_ORPHAN_PTS_MASTER = 50,
 	CRIU_OPT_CONFIG_FILE = 51,
 	CRIU_OPT_LSM_PROFILE = 53,
@@ -71,7 +74,7 @@ void criu_put_inherit_fd(struct strbuf *b, const char *key, int fd);
 
 /* A whole request; opts: the fields of criu_opts. */
 void criu_put_request(struct strbuf *b, enum criu_type type, const struct strbuf *opts);
-/* Asks whether memory can be tracked. */
+/* Asks whether memory can be tracked, and sent later. */
 void criu_put_feature_check(struct strbuf *b);
 /* The answer to a notification. */
 void criu_put_notify_done(struct strbuf *b, bool success);
@@ -94,7 +97,7 @@ struct criu_reply {
 	unsigned type;
 	bool success;
 	int cr_errno;
-	bool mem_track;    /* of a feature check */
+	bool mem_track, lazy_pages; /* of a feature check */
 	pid_t pid;         /* of a notification or restore; 0: none */
 	char script[32];   /* of a notification: "post-restore" */
 	char errmsg[256];

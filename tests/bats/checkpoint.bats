@@ -245,6 +245,30 @@ assert_goes_on() {
 	assert_status 0
 }
 
+@test "checkpoint: lazy pages go over a page server, or are refused by what is missing" {
+	need_criu
+	start_counter
+	exec 9>"$T/status"
+	run timeout 20 "$BRIG" --root "$BRIG_ROOT" checkpoint --image-path "$T/image" --work-path "$T/work" --lazy-pages \
+		--page-server 127.0.0.1:27277 --status-fd 9 "$id" 3>&- &
+	local dump=$!
+	exec 9>&-
+	wait_for 15 eval '[ -s "$T/status" ] || ! kill -0 '"$dump"' 2>/dev/null'
+	if [ ! -s "$T/status" ]; then
+		run_brig checkpoint --image-path "$T/image" --lazy-pages "$id"
+		assert_contains "$stderr" "--lazy-pages needs a kernel with userfaultfd"
+		return
+	fi
+	mkdir -p "$T/lazy"
+	criu lazy-pages --page-server --address 127.0.0.1 --port 27277 -D "$T/image" -W "$T/work" >"$T/lazy.log" 2>&1 3>&- &
+	local n
+	n=$(<"$T/count/n")
+	restore --lazy-pages
+	assert_status 0
+	assert_goes_on "$n"
+	wait
+}
+
 # ---- without criu -------------------------------------------------------------------------------
 
 @test "checkpoint: the help, and the words that podman looks for" {
@@ -258,8 +282,12 @@ assert_goes_on() {
 @test "checkpoint: what is refused, before criu is asked" {
 	start_container
 	local image=$T/image
-	run_brig checkpoint --image-path "$image" --lazy-pages "$id"
-	assert_contains "$stderr" "--lazy-pages is not supported"
+	run_brig checkpoint --image-path "$image" --page-server nonsense "$id"
+	assert_contains "$stderr" "--page-server: \"nonsense\" is not ADDRESS:PORT"
+	run_brig checkpoint --image-path "$image" --page-server '[::1]:0' "$id"
+	assert_contains "$stderr" "--page-server"
+	run_brig checkpoint --image-path "$image" --status-fd 200 "$id"
+	assert_contains "$stderr" "--status-fd: 200 is no descriptor"
 	run_brig checkpoint --image-path "$image" --empty-ns nonsense "$id"
 	assert_contains "$stderr" "--empty-ns"
 	run_brig checkpoint --image-path "$image" --manage-cgroups-mode nonsense "$id"

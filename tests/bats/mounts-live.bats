@@ -66,7 +66,6 @@ mounts() { run_brig mounts "$@"; }
 	assert_status 0
 	inside stat -f -c %T /scratch
 	[ "$output" != tmpfs ]
-	[ "$(id -u)" = 0 ] || return 0
 	mounts add "$id" "$T/src/file" /etc/a-file
 	assert_status 0
 	inside cat /etc/a-file
@@ -92,6 +91,28 @@ mounts() { run_brig mounts "$@"; }
 	assert_status 0
 	inside sh -c 'cut -d" " -f5 /proc/self/mountinfo | grep -e /tmp/ -e /target/'
 	assert_equal "$output" ""
+}
+
+@test "new mounts are in the saved configuration, removed ones are not" {
+	prepare
+	mounts add "$id" "$T/src" /new/place
+	assert_status 0
+	mounts add --type tmpfs "$id" tmpfs /scratch
+	saved() { jq -c '[.config.mounts[].destination | select(. == "/new/place" or . == "/scratch")]' "$BRIG_ROOT/$id/state.json"; }
+	assert_equal "$(saved)" '["/new/place","/scratch"]'
+	mounts remove "$id" /new/place
+	assert_equal "$(saved)" '["/scratch"]'
+	mounts add "$id" "$T/absent" /mnt
+	assert_status 1
+	assert_equal "$(saved)" '["/scratch"]'
+}
+
+@test "a directory with mounts below it, read-only as a whole" {
+	prepare
+	mounts add -o rbind,rro "$id" /sys /host-sys
+	assert_status 0
+	inside sh -c 'ls /host-sys/kernel >/dev/null && ! touch /host-sys/x 2>/dev/null && echo good'
+	assert_equal "$output" good
 }
 
 @test "the host's mounts do not change, and no process stays" {
@@ -124,10 +145,27 @@ mounts() { run_brig mounts "$@"; }
 	assert_contains "$stderr" "container not running"
 }
 
-@test "a normal user: no files of the host" {
+@test "a normal user: files of the host, as far as the user may see them" {
 	need_rootless
 	prepare
-	mounts add "$id" "$T/src" /mnt
+	mounts add -o ro "$id" "$T/src" /mnt
+	assert_status 0
+	inside sh -c 'cat /mnt/file; touch /mnt/x || true'
+	assert_equal "$output" from-host
+	assert_contains "$stderr" "Read-only file system"
+	mounts add "$id" /etc/shadow /etc/theirs
+	assert_status 0
+	inside cat /etc/theirs
+	[ "$status" -ne 0 ]
+	assert_contains "$stderr" "Permission denied"
+	mounts remove "$id" /mnt
+	assert_status 0
+	# Half of a list that fails brings nothing.
+	jq -n --arg src "$T/src" '{mounts: [{destination: "/mnt", source: $src, type: "bind", options: ["bind"]},
+		{destination: "/more", source: "/no/such/place", type: "bind", options: ["bind"]}]}' >"$T/list"
+	mounts add "$id" "$T/list"
 	assert_status 1
-	assert_contains "$stderr" "needs root"
+	assert_contains "$stderr" "/no/such/place"
+	inside ls /mnt
+	assert_equal "$output" ""
 }

@@ -46,7 +46,7 @@ static void requests(void)
 	criu_put_request(&empty, CRIU_RESTORE, &(struct strbuf){0});
 	CHECK_BYTES(empty, 0x08, 2, 0x12, 0);
 	criu_put_feature_check(&features);
-	CHECK_BYTES(features, 0x08, 9, 0x2a, 2, 0x08, 1);
+	CHECK_BYTES(features, 0x08, 9, 0x2a, 4, 0x08, 1, 0x10, 1);
 	criu_put_notify_done(&done, true);
 	CHECK_BYTES(done, 0x08, 6, 0x18, 1);
 }
