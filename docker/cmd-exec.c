@@ -177,7 +177,7 @@ static int launch(struct job *j, struct err *e)
 	j->x = (struct rt_exec){
 		RT_EXEC_NONE, .container = &j->container, .spec = j->spec.oci, .globals = &j->c->store->runtime,
 		.arena = j->c->arena, .sub_cgroups = &no_groups, .new_keyring = true,
-		.default_seccomp = j->spec.options.default_seccomp,
+		.container_seccomp = j->spec.options.container_seccomp,
 	};
 	if (r == 0)
 		r = rt_exec(&j->x, e);

@@ -342,7 +342,7 @@ static int add_seccomp(const struct dk_spec_input *in, struct oci_spec *s, struc
 	if (o->privileged || str_eq(profile, "unconfined"))
 		return 0;
 	if (!profile || !*profile || str_eq(profile, "builtin")) {
-		ret->options.default_seccomp = true;
+		ret->options.container_seccomp = true;
 		return 0;
 	}
 	if (dk_spec_seccomp(in->c->arena, profile, &s->process->capabilities->bounding,

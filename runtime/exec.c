@@ -530,8 +530,8 @@ static int plan_security(struct rt_exec *x, struct err *e)
 		r = exec_userns_facts(x, &so, e);
 	if (r == 0)
 		r = sec_plan_build(x->arena, &so, &x->security, e);
-	if (r == 0 && x->default_seccomp && !x->spec->linux_->seccomp)
-		x->security->filter = sec_filter_default(x->arena);
+	if (r == 0 && x->container_seccomp && !x->spec->linux_->seccomp)
+		x->security->filter = sec_filter_container(x->arena, x->security->caps.bounding);
 	x->limits_by_parent = so.new_userns && (host.cap_permitted >> CAP_SYS_RESOURCE & 1);
 	return r;
 }

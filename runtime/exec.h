@@ -26,7 +26,7 @@ struct rt_exec {
 	const struct cli_list *sub_cgroups; /* --cgroup */
 	unsigned preserve_fds;
 	bool new_keyring;
-	bool default_seccomp;            /* the built-in profile, when the spec has none */
+	bool container_seccomp;          /* the built-in profile, when the spec has none */
 
 	/* out, valid after rt_exec succeeded */
 	pid_t pid;

@@ -354,6 +354,8 @@ static int plan_security(struct arena *a, struct plan *p, const struct rt_host *
 
 	if (r == 0 && p->options.default_seccomp && !p->spec->linux_->seccomp)
 		p->security->filter = sec_filter_default(a);
+	if (r == 0 && p->options.container_seccomp && !p->spec->linux_->seccomp)
+		p->security->filter = sec_filter_container(a, p->security->caps.bounding);
 	return r;
 }
 

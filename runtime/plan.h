@@ -30,6 +30,7 @@ struct plan_options {
 	bool nodev;              /* binds are nodev (the caller's matter) and so is the root: in a user namespace
 				  * the tree then has no devices but those that we put there */
 	bool default_seccomp;
+	bool container_seccomp;  /* the same, for a container with its capabilities */
 	bool tiny_init;          /* pid 1 is our init, the payload its child */
 	bool die_with_parent;
 	bool best_effort;

@@ -14,8 +14,10 @@
 
 #include <asm/unistd.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -52,6 +54,9 @@ enum verdict {
 	LOOK_AT_PERSONALITY,
 	LOOK_AT_SOCKET,
 	LOOK_AT_SOCKETPAIR,
+	/* containers: */
+	LOOK_AT_SOCKET_FAMILY,
+	LOOK_AT_PERSONALITY_DOMAIN,
 };
 
 enum { N_CALLS = 512, PROGRAM_MAX = 1024 };
@@ -115,6 +120,31 @@ static const struct sock_filter look_at_socket[] = {
 	SEC_RETURN(SECCOMP_RET_ALLOW),
 };
 
+/* Of a container: what its capabilities let it open in its own network. Not AF_ALG, AF_VSOCK, and what
+ * loads modules. */
+static const struct sock_filter look_at_socket_family[] = {
+	SEC_LOAD(SEC_LOW_WORD(0)),
+	SEC_IF_EQUAL(AF_UNIX, 5),
+	SEC_IF_EQUAL(AF_INET, 4),
+	SEC_IF_EQUAL(AF_INET6, 3),
+	SEC_IF_EQUAL(AF_NETLINK, 2),
+	SEC_IF_EQUAL(AF_PACKET, 1),
+	SEC_RETURN_ERRNO(EAFNOSUPPORT),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
+};
+
+/* PER_LINUX and PER_LINUX32, with and without UNAME26, as engines allow it. */
+static const struct sock_filter look_at_personality_domain[] = {
+	SEC_LOAD(SEC_LOW_WORD(0)),
+	SEC_IF_EQUAL(0, 5),
+	SEC_IF_EQUAL(0x0008, 4),
+	SEC_IF_EQUAL(0x20000, 3),
+	SEC_IF_EQUAL(0x20008, 2),
+	SEC_IF_EQUAL(SEC_ASK_PERSONALITY, 1),
+	SEC_RETURN_ERRNO(EPERM),
+	SEC_RETURN(SECCOMP_RET_ALLOW),
+};
+
 static const struct sock_filter look_at_socketpair[] = {
 	SEC_LOAD(SEC_LOW_WORD(0)),
 	SEC_IF_EQUAL(AF_UNIX, 1),
@@ -136,6 +166,8 @@ static const struct sec_code codes[] = {
 	[LOOK_AT_PERSONALITY] = CODE(look_at_personality),
 	[LOOK_AT_SOCKET] = CODE(look_at_socket),
 	[LOOK_AT_SOCKETPAIR] = CODE(look_at_socketpair),
+	[LOOK_AT_SOCKET_FAMILY] = CODE(look_at_socket_family),
+	[LOOK_AT_PERSONALITY_DOMAIN] = CODE(look_at_personality_domain),
 };
 
 /* Architecture, and calls whose number says that they are not of this one. */
@@ -153,7 +185,7 @@ static const struct sock_filter prologue[] = {
 #endif
 };
 
-const struct sec_filter *sec_filter_default(struct arena *a)
+static const struct sec_filter *assemble(struct arena *a, const unsigned char *of)
 {
 	struct sec_filter *f = arena_new_of(a, struct sec_filter);
 	struct sec_program p = {arena_array(a, PROGRAM_MAX, sizeof(*p.v)), 0, PROGRAM_MAX};
@@ -162,13 +194,69 @@ const struct sec_filter *sec_filter_default(struct arena *a)
 	size_t n = 0;
 
 	for (uint32_t nr = 0; nr < N_CALLS; nr++) {
-		if (verdicts[nr] != last)
-			ranges[n++] = (struct sec_range){nr, codes[verdicts[nr]]};
-		last = verdicts[nr];
+		if (of[nr] != last)
+			ranges[n++] = (struct sec_range){nr, codes[of[nr]]};
+		last = of[nr];
 	}
 	sec_put(&p, prologue, sizeof(prologue) / sizeof(prologue[0]));
 	sec_put_search(&p, ranges, n);
 	/* It fits: the table is constant, and a test looks at the size. */
 	sec_program_finish(&p, f);
 	return f;
+}
+
+const struct sec_filter *sec_filter_default(struct arena *a)
+{
+	return assemble(a, verdicts);
+}
+
+/* ---- containers ---- */
+
+#define CAP(name) (1ull << CAP_##name)
+
+/* What a container with one of these capabilities may call, too; 0: each. */
+static const struct allowance { uint16_t nr; uint8_t verdict; uint64_t caps; } allowances[] = {
+	{__NR_socket, LOOK_AT_SOCKET_FAMILY, 0},
+	{__NR_personality, LOOK_AT_PERSONALITY_DOMAIN, 0},
+	/* debuggers: since Linux 4.8 no way around a filter, and only what one's own ids allow */
+	{__NR_ptrace, ALLOW, 0}, {__NR_process_vm_readv, ALLOW, 0}, {__NR_process_vm_writev, ALLOW, 0},
+	{__NR_process_mrelease, ALLOW, 0}, {__NR_name_to_handle_at, ALLOW, 0}, {__NR_vmsplice, ALLOW, 0},
+	{__NR_fanotify_mark, ALLOW, 0}, {__NR_adjtimex, ALLOW, 0}, {__NR_clock_adjtime, ALLOW, 0},
+#ifdef __x86_64__
+	{__NR_modify_ldt, ALLOW, 0},
+	{__NR_iopl, ALLOW, CAP(SYS_RAWIO)}, {__NR_ioperm, ALLOW, CAP(SYS_RAWIO)},
+#endif
+	{__NR_chroot, ALLOW, CAP(SYS_CHROOT)},
+	{__NR_kcmp, ALLOW, CAP(SYS_PTRACE)}, {__NR_pidfd_getfd, ALLOW, CAP(SYS_PTRACE)},
+	{__NR_process_madvise, ALLOW, CAP(SYS_PTRACE)},
+	{__NR_mbind, ALLOW, CAP(SYS_NICE)}, {__NR_get_mempolicy, ALLOW, CAP(SYS_NICE)},
+	{__NR_set_mempolicy, ALLOW, CAP(SYS_NICE)},
+	{__NR_open_by_handle_at, ALLOW, CAP(DAC_READ_SEARCH)},
+	{__NR_settimeofday, ALLOW, CAP(SYS_TIME)}, {__NR_clock_settime, ALLOW, CAP(SYS_TIME)},
+	{__NR_acct, ALLOW, CAP(SYS_PACCT)}, {__NR_reboot, ALLOW, CAP(SYS_BOOT)},
+	{__NR_vhangup, ALLOW, CAP(SYS_TTY_CONFIG)}, {__NR_syslog, ALLOW, CAP(SYSLOG) | CAP(SYS_ADMIN)},
+	{__NR_bpf, ALLOW, CAP(BPF) | CAP(SYS_ADMIN)},
+	{__NR_perf_event_open, ALLOW, CAP(PERFMON) | CAP(SYS_ADMIN)},
+	/* its own namespaces */
+	{__NR_clone, ALLOW, CAP(SYS_ADMIN)}, {__NR_clone3, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_unshare, ALLOW, CAP(SYS_ADMIN)}, {__NR_setns, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_mount, ALLOW, CAP(SYS_ADMIN)}, {__NR_umount2, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_pivot_root, ALLOW, CAP(SYS_ADMIN)}, {__NR_fsopen, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_fsconfig, ALLOW, CAP(SYS_ADMIN)}, {__NR_fsmount, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_fspick, ALLOW, CAP(SYS_ADMIN)}, {__NR_open_tree, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_move_mount, ALLOW, CAP(SYS_ADMIN)}, {__NR_mount_setattr, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_sethostname, ALLOW, CAP(SYS_ADMIN)}, {__NR_setdomainname, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_fanotify_init, ALLOW, CAP(SYS_ADMIN)}, {__NR_quotactl, ALLOW, CAP(SYS_ADMIN)},
+	{__NR_quotactl_fd, ALLOW, CAP(SYS_ADMIN)},
+};
+
+const struct sec_filter *sec_filter_container(struct arena *a, uint64_t caps)
+{
+	unsigned char of[N_CALLS];
+
+	memcpy(of, verdicts, sizeof(of));
+	for (size_t i = 0; i < sizeof(allowances) / sizeof(allowances[0]); i++)
+		if (!allowances[i].caps || (allowances[i].caps & caps))
+			of[allowances[i].nr] = allowances[i].verdict;
+	return assemble(a, of);
 }

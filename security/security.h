@@ -156,6 +156,9 @@ int sec_filter_cached(struct arena *a, int dirfd, const struct oci_seccomp *s,
 /* The built-in profile for untrusted code: assembled from a constant table in microseconds, without
  * libseccomp and without a cache. config.json could not say the same: it has no "else". */
 const struct sec_filter *sec_filter_default(struct arena *a);
+/* The same for a container with these capabilities (bits), which is somebody's whole system: what
+ * container engines allow for them, but for sockets that load modules, keys, and typing into terminals. */
+const struct sec_filter *sec_filter_container(struct arena *a, uint64_t caps);
 
 /* ---- names, for printing plans and features ---- */
 /* "CAP_CHOWN", NULL when unknown; and back, -1 when unknown. */

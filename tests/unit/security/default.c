@@ -3,6 +3,7 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
@@ -209,5 +210,38 @@ static void tear_down(void)
 	arena_free(arena);
 }
 
+static uint32_t ask_container(uint64_t caps, uint32_t nr, uint64_t a0, uint64_t a1)
+{
+	const struct sec_filter *mine = filter;
+	uint32_t r;
+
+	filter = sec_filter_container(arena, caps);
+	CHECK(filter->n > 100 && filter->n < 700);
+	r = ask(SEC_PROFILE_ARCH, nr, (uint64_t[6]){a0, a1});
+	filter = mine;
+	return r;
+}
+
+static void containers(void)
+{
+	const uint64_t admin = 1ull << CAP_SYS_ADMIN, chroot_ = 1ull << CAP_SYS_CHROOT;
+
+	CHECK_INT(ask_container(0, __NR_ptrace, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask_container(0, __NR_chroot, 0, 0), ERRNO(EPERM));
+	CHECK_INT(ask_container(chroot_, __NR_chroot, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask_container(chroot_, __NR_mount, 0, 0), ERRNO(EPERM));
+	CHECK_INT(ask_container(admin, __NR_mount, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask_container(0, __NR_clone, CLONE_NEWUSER, 0), ERRNO(EPERM));
+	CHECK_INT(ask_container(admin, __NR_clone, CLONE_NEWUSER, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask_container(0, __NR_clone3, 0, 0), ERRNO(ENOSYS));
+	CHECK_INT(ask_container(~0ull, __NR_keyctl, 0, 0), ERRNO(EPERM));
+	CHECK_INT(ask_container(~0ull, __NR_io_uring_setup, 0, 0), ERRNO(EPERM));
+	CHECK_INT(ask_container(~0ull, __NR_ioctl, 0, TIOCSTI), ERRNO(EPERM));
+	CHECK_INT(ask_container(~0ull, __NR_socket, AF_ALG, 0), ERRNO(EAFNOSUPPORT));
+	CHECK_INT(ask_container(~0ull, __NR_socket, AF_PACKET, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask_container(0, __NR_personality, 0x0008, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(ask_container(0, __NR_personality, 0x0040000, 0), ERRNO(EPERM));
+}
+
 TEST_MAIN(TEST(set_up), TEST(every_number), TEST(other_architectures), TEST(never),
-	  TEST(clone_flags), TEST(ioctls), TEST(personalities), TEST(sockets), TEST(tear_down))
+	  TEST(clone_flags), TEST(ioctls), TEST(personalities), TEST(sockets), TEST(tear_down), TEST(containers))
