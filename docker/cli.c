@@ -174,13 +174,32 @@ static int run_command(struct dk_context *c, const struct dk_command *cmd, const
 		return r;
 	if (cmd->check && cmd->check(c, &args, &e) < 0)
 		return fail_with_hint(path, EXIT_FRONT_END, dk_error_text(c, &e));
-	r = cmd->run(c, &args, &e);
+	r = dk_other_engine(c) && !cmd->no_engine ? dk_no_engine(c, &e) : cmd->run(c, &args, &e);
 	if (r >= 0)
 		return r;
 	if (cmd->form == DK_ERROR_RUN)
 		return fail_with_hint(path, run_exit_code(dk_error_text(c, &e)), dk_error_text(c, &e));
 	dk_print_error(c, &e);
 	return 1;
+}
+
+/* ---- another engine ---- */
+
+const char *dk_other_engine(const struct dk_context *c)
+{
+	static const char *const ours[] = {"unix:///var/run/docker.sock", "unix:///run/docker.sock", NULL};
+	const char *host = c->host;
+
+	for (char **v = c->env; !host && *v; v++)
+		if (str_starts(*v, "DOCKER_HOST="))
+			host = *v + strlen("DOCKER_HOST=");
+	return host && *host && str_index(ours, host) < 0 ? host : NULL;
+}
+
+int dk_no_engine(struct dk_context *c, struct err *e)
+{
+	return dk_error(c, e, ECONNREFUSED, "Cannot connect to the Docker daemon at %s. Is the docker daemon "
+			"running?", dk_other_engine(c));
 }
 
 /* ---- which command ---- */

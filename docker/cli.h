@@ -39,7 +39,7 @@ struct dk_store;
 struct dk_context {
 	struct arena *arena;     /* lives as long as the process */
 	char **argv, **env;
-	/* Global flags; --host, --context and the TLS flags are accepted and have no effect. */
+	/* Global flags; --context and the TLS flags are accepted and have no effect. */
 	char *config_dir, *host, *context, *log_level;
 	bool debug;
 	char *long_error;        /* see dk_error */
@@ -58,6 +58,13 @@ struct dk_args {
 };
 
 typedef int dk_run_fn(struct dk_context *c, const struct dk_args *args, struct err *e);
+
+/*
+ * The engine that --host or DOCKER_HOST names, NULL if it is not another one: there is no engine but
+ * the files, and whoever wants to reach another one must not get this. dk_no_engine is the error.
+ */
+const char *dk_other_engine(const struct dk_context *c);
+int dk_no_engine(struct dk_context *c, struct err *e);
 
 /* Was the flag of this long name given? */
 bool dk_given(const struct dk_args *args, const char *flag);
@@ -148,6 +155,7 @@ struct dk_command {
 	bool stop_at_argument;   /* flags end at the first word (run, create, exec, top) */
 	bool no_flags;           /* every word belongs to the command (build) */
 	bool common;             /* listed among the common commands */
+	bool no_engine;          /* has something to say when --host or DOCKER_HOST names another engine */
 	enum dk_error_form form;
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "docker/container-spec.h"
@@ -72,7 +73,8 @@ static void add_kernel(struct builder *b)
 	add(b, "/dev/pts", "devpts", "devpts", "nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5");
 	add(b, "/sys", "sysfs", "sysfs", arena_printf(b->a, "nosuid,noexec,nodev%s", ro));
 	add(b, "/sys/fs/cgroup", "cgroup", "cgroup", arena_printf(b->a, "nosuid,noexec,nodev%s", ro));
-	if (!str_eq(o->ipc, "none"))
+	/* With the host's IPC namespace it is the host's, which not every host has mounted. */
+	if (!str_eq(o->ipc, "none") && (!host_mode(o->ipc) || access("/dev/mqueue", F_OK) == 0))
 		add(b, "/dev/mqueue", "mqueue", "mqueue", "nosuid,noexec,nodev");
 	add_shm(b);
 }

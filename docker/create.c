@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "docker/container.h"
+#include "docker/platform.h"
 #include "docker/volume.h"
 #include "image/store.h"
 #include "spec/state.h"
@@ -36,12 +37,16 @@ static bool is_id(const char *ref)
 	return img_is_hex(ref, 64) || img_digest_valid(ref);
 }
 
-static int resolve(struct dk_context *c, struct img_store *images, const char *ref,
+/* 0 for an image of another platform as well: it is as good as not there. */
+static int resolve(struct dk_context *c, struct img_store *images, const struct dk_run_options *o,
 		   struct img_image *ret, struct err *e)
 {
-	int r = img_resolve(images, ref, c->arena, ret, e);
+	struct dk_platform p = {0};
+	int r = o->platform && *o->platform ? dk_platform_parse(c->arena, o->platform, &p, e) : 0;
 
-	return r == -EINVAL ? dk_daemon_error(c, e, EINVAL, "%s", e->msg) : r;
+	if (r == 0)
+		r = img_resolve(images, o->image, c->arena, ret, e);
+	return r == 1 && p.os && !dk_platform_is(&p, ret->os, ret->architecture) ? 0 : r;
 }
 
 static int find_image(struct dk_container *k, const struct dk_run_options *o, struct img_store *images,
@@ -52,7 +57,7 @@ static int find_image(struct dk_container *k, const struct dk_run_options *o, st
 	int r = img_store_open(images, k->store->roots.data, e);
 
 	if (r == 0)
-		r = resolve(c, images, o->image, ret, e);
+		r = resolve(c, images, o, ret, e);
 	if (r < 0 || (r == 1 && (!str_eq(pull, "always") || ret->host || ret->link)))
 		return r < 0 ? r : 0;
 	if (str_eq(pull, "never") || is_id(o->image))
@@ -67,7 +72,7 @@ static int find_image(struct dk_container *k, const struct dk_run_options *o, st
 	img_store_close(images);
 	r = img_store_open(images, k->store->roots.data, e);
 	if (r == 0)
-		r = resolve(c, images, o->image, ret, e);
+		r = resolve(c, images, o, ret, e);
 	return r == 0 ? dk_daemon_error(c, e, ENOENT, "No such image: %s", full_name(c, o->image))
 		      : r < 0 ? r : 0;
 }
@@ -227,6 +232,10 @@ static int choose_program(struct dk_container *k, struct err *e)
 		append(k->c->arena, &all, r->config.cmd.v[i]);
 	if (!all.n)
 		return dk_daemon_error(k->c, e, EINVAL, "No command specified");
+	/* A quota of the layer that is written to; the store's file system has none. */
+	if (r->options.storage_opt.n)
+		return dk_daemon_error(k->c, e, ENOTSUP, "--storage-opt is supported only for overlay over xfs "
+				       "with 'pquota' mount option");
 	r->path = all.v[0];
 	r->args = (struct strv){all.v + 1, all.n - 1};
 	return 0;
