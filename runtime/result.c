@@ -166,6 +166,8 @@ static void members_of_output(struct json_writer *w, const struct sandbox_result
 	json_strn(w, strbuf_str(&r->err.data), r->err_went_on ? 0 : r->err.data.len);
 	json_member_bool(w, "stdout_truncated", r->out.total > r->out.taken);
 	json_member_bool(w, "stderr_truncated", r->err.total > r->err.taken);
+	json_member_u64(w, "stdout_bytes", r->out.total);
+	json_member_u64(w, "stderr_bytes", r->err.total);
 }
 
 void result_write(const struct sandbox_result *r, struct strbuf *out)

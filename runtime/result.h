@@ -14,6 +14,7 @@
  *   stdout, stderr     text; each invalid UTF-8 sequence is replaced by U+FFFD; "" when it went to
  *                      another descriptor
  *   stdout_truncated, stderr_truncated
+ *   stdout_bytes, stderr_bytes   how many came, with what was thrown away
  *   duration_seconds   wall time from the beginning of the set-up to the end of the last process
  *   cpu_seconds        of all processes together
  *   memory_peak_bytes, pids_peak

@@ -374,3 +374,14 @@ const char *config_rootfs(const char *image)
 			return config.images.v[i].rootfs;
 	return NULL;
 }
+
+const char *config_workdir(const char *rootfs)
+{
+	char path[4096];
+	struct stat st;
+
+	if (!rootfs)
+		return "/workspace";
+	snprintf(path, sizeof(path), "%s/workspace", rootfs);
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) ? "/workspace" : "/tmp";
+}

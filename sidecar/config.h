@@ -39,3 +39,5 @@ enum { CONFIG_HELP = 1 };
 int config_read(struct arena *a, int argc, char **argv, struct err *e);
 /* The directory that an image's name stands for; NULL: none is configured. */
 const char *config_rootfs(const char *image);
+/* Where programs work in it: /workspace, or /tmp in a directory that has none. */
+const char *config_workdir(const char *rootfs);

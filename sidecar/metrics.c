@@ -13,7 +13,7 @@ static struct histogram {
 	uint64_t buckets[N_BOUNDS], count;
 	double sum;
 } starts[N_KINDS];
-static uint64_t ended[RUN_FAILED + 2], oom_kills, cut_outputs, requests[N_CLASSES];
+static uint64_t ended[RUN_FAILED + 2], oom_kills, cut_bytes, requests[N_CLASSES];
 
 void metrics_started(double wait_seconds, bool warm)
 {
@@ -32,7 +32,11 @@ void metrics_ended(const struct run_result *result)
 
 	ended[nonzero ? RUN_FAILED + 1 : result->status]++;
 	oom_kills += result->oom_killed;
-	cut_outputs += result->stdout_cut + result->stderr_cut;
+}
+
+void metrics_cut(uint64_t bytes)
+{
+	cut_bytes += bytes;
 }
 
 void metrics_request(int status)
@@ -82,8 +86,8 @@ void metrics_write(struct strbuf *b)
 	write_histogram(b);
 	put(b, "oom_kills_total", "counter", "Executions in which the kernel killed for memory.");
 	strbuf_printf(b, "brigd_oom_kills_total %llu\n", (unsigned long long)oom_kills);
-	put(b, "cut_outputs_total", "counter", "Streams of which a part was thrown away.");
-	strbuf_printf(b, "brigd_cut_outputs_total %llu\n", (unsigned long long)cut_outputs);
+	put(b, "cut_bytes_total", "counter", "Bytes of output beyond the limit, thrown away.");
+	strbuf_printf(b, "brigd_cut_bytes_total %llu\n", (unsigned long long)cut_bytes);
 	put(b, "requests_total", "counter", "HTTP requests answered, by class of status.");
 	for (size_t i = 1; i < N_CLASSES; i++)
 		strbuf_printf(b, "brigd_requests_total{class=\"%zuxx\"} %llu\n", i,

@@ -11,5 +11,6 @@ struct run_result;
 
 void metrics_started(double wait_seconds, bool warm);
 void metrics_ended(const struct run_result *result);
+void metrics_cut(uint64_t bytes);
 void metrics_request(int status);
 void metrics_write(struct strbuf *b);

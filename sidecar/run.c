@@ -135,6 +135,7 @@ struct document {
 	struct opt_i32 returncode;
 	struct opt_bool oom_killed;
 	bool stdout_truncated, stderr_truncated;
+	uint64_t stdout_bytes, stderr_bytes;
 	struct opt_f64 duration, cpu;
 	struct opt_u64 memory;
 	struct { struct file_row *v; size_t n; } files;
@@ -154,6 +155,8 @@ static const struct json_field document_fields[] = {
 	JSON_FIELD(struct document, oom_killed, "oom_killed"),
 	JSON_FIELD(struct document, stdout_truncated, "stdout_truncated"),
 	JSON_FIELD(struct document, stderr_truncated, "stderr_truncated"),
+	JSON_FIELD(struct document, stdout_bytes, "stdout_bytes"),
+	JSON_FIELD(struct document, stderr_bytes, "stderr_bytes"),
 	JSON_FIELD(struct document, duration, "duration_seconds"),
 	JSON_FIELD(struct document, cpu, "cpu_seconds"),
 	JSON_FIELD(struct document, memory, "memory_peak_bytes"),
@@ -211,6 +214,10 @@ static void end(struct run *r)
 		result.returncode = -1;
 	if (r->warm && r->interpreter) /* brig counts from the preparation */
 		result.duration = (double)(loop_now() - r->given_ns) / 1e9;
+	if (d.stdout_truncated)
+		metrics_cut(d.stdout_bytes - r->spec.output_limit);
+	if (d.stderr_truncated)
+		metrics_cut(d.stderr_bytes - r->spec.output_limit);
 	take_files(r->a, &d, &result);
 	finish(r, &result);
 }

@@ -161,14 +161,14 @@ static void make_request(const struct execute_request *q, struct run_request *ru
 	s->timeout_ms = (uint64_t)(q->timeout_seconds * 1000 + 0.999);
 	s->cpus = q->cpu_cores;
 	s->rootfs = config_rootfs(q->image);
+	if (str_eq(s->cwd, "/workspace"))
+		s->cwd = config_workdir(s->rootfs);
 	if (strcmp(q->image, "host") != 0)
 		s->image = q->image;
 	if (q->memory_mb)
 		s->memory_bytes = q->memory_mb << 20;
 	if (q->max_processes)
 		s->pids = q->max_processes;
-	if (q->network_access)
-		s->ports = "all";
 	run->input = q->input_text;
 	run->input_len = q->input_text ? strlen(q->input_text) : 0;
 }

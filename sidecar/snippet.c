@@ -248,17 +248,19 @@ static void gone(void *owner)
 
 void snippet_default_spec(struct box_spec *s)
 {
+	const char *rootfs = config_rootfs("default"), *cwd = config_workdir(rootfs);
 	static struct str_pair env[] = {
-		{(char *)"HOME", (char *)"/workspace"},
+		{(char *)"HOME", NULL},
 		{(char *)"MPLBACKEND", (char *)"Agg"},
 		{(char *)"MPLCONFIGDIR", (char *)"/tmp/matplotlib"},
 		{(char *)"XDG_CACHE_HOME", (char *)"/tmp/cache"},
 		{(char *)"PYTHONDONTWRITEBYTECODE", (char *)"1"},
 	};
 
+	env[0].value = (char *)cwd;
 	*s = (struct box_spec){
-		.rootfs = config_rootfs("default"),
-		.cwd = "/workspace",
+		.rootfs = rootfs,
+		.cwd = cwd,
 		.uid = SNIPPET_UID,
 		.env = {env, sizeof(env) / sizeof(env[0])},
 		.memory_bytes = config.memory_mb << 20,
@@ -336,8 +338,8 @@ static struct str_map join_env(struct arena *a, const struct str_map *x, const s
 
 static int start(struct job *j, const struct snippet *s, struct err *e)
 {
-	static char *bash[] = {(char *)"bash", (char *)"/workspace/.brigd-main.sh", NULL};
-	static char *node[] = {(char *)"node", (char *)"/workspace/.brigd-main.js", NULL};
+	static char *bash[] = {(char *)"bash", (char *)".brigd-main.sh", NULL};
+	static char *node[] = {(char *)"node", (char *)".brigd-main.js", NULL};
 	auto_arena struct arena *a = arena_new();
 	auto_strbuf struct strbuf input = {0};
 	struct run_request q = {.events = &events, .owner = j, .interpreter = s->language == SNIPPET_PYTHON};

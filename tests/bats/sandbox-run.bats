@@ -28,7 +28,7 @@ load ../lib/sandbox
 	sandbox -- true
 	assert_status 0
 	assert_json 'keys_unsorted | join(" ")' "status returncode signal timed_out oom_killed stdout stderr \
-stdout_truncated stderr_truncated duration_seconds cpu_seconds memory_peak_bytes pids_peak cache_key backend \
+stdout_truncated stderr_truncated stdout_bytes stderr_bytes duration_seconds cpu_seconds memory_peak_bytes pids_peak cache_key backend \
 command workdir error files warnings"
 	assert_json '.duration_seconds > 0.0005 and .duration_seconds < 20' true
 	assert_json '.cpu_seconds > 0 and .cpu_seconds < 10' true

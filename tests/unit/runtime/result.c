@@ -100,7 +100,7 @@ static void keys(void)
 {
 	static const char *const want[] = {
 		"status", "returncode", "signal", "timed_out", "oom_killed", "stdout", "stderr",
-		"stdout_truncated", "stderr_truncated", "duration_seconds", "cpu_seconds",
+		"stdout_truncated", "stderr_truncated", "stdout_bytes", "stderr_bytes", "duration_seconds", "cpu_seconds",
 		"memory_peak_bytes", "pids_peak", "cache_key", "backend", "command", "workdir",
 		"error", "files", "warnings",
 	};
