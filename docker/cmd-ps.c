@@ -271,6 +271,7 @@ static int print(struct dk_context *c, const struct dk_ps_options *o, struct dk_
 {
 	struct dk_format_spec spec = {
 		.columns = &ps_columns,
+		.ps = true,
 		.format = o->format,
 		.table = o->size ? "table {{.ID}}\t{{.Image}}\t{{.Command}}\t{{.RunningFor}}\t{{.Status}}\t{{.Ports}}\t"
 				   "{{.Names}}\t{{.Size}}"

@@ -40,6 +40,8 @@ struct dk_format_spec {
 	const char *quiet;  /* NULL: no -q; else the template of a line, "{{.ID}}" */
 	const char *raw;    /* the template of --format raw; NULL: not known, "raw" is a literal */
 	const char *raw_quiet;
+	/* What ps says: it looks at the template before, and -q wins over a format. */
+	bool ps;
 };
 
 struct dk_format;
@@ -67,6 +69,11 @@ int dk_inspect_close(struct dk_inspect *i, struct err *e);
 /* One document by a format of its own (version, info): "json", or a template on Go's names with
  * `name` in messages. Prints the result and a newline; -EINVAL after an empty line. */
 int dk_print_formatted(struct arena *a, const char *format, const char *name, struct dk_value doc, struct err *e);
+
+/* The first `width` columns of a terminal, the last of them an ellipsis if something is cut off. */
+char *dk_ellipsis(struct arena *a, const char *text, size_t width);
+/* Tab-separated lines in columns of at least 10, three blanks between them, as Docker's tables. */
+void dk_align_columns(struct strbuf *out, const char *text, size_t n);
 
 /* Writes all to fd 1; -errno with Docker's "write /dev/stdout: broken pipe". */
 int dk_write_stdout(const void *data, size_t n, struct err *e);

@@ -17,12 +17,12 @@
 
 struct json_out {
 	struct strbuf *b;
-	bool indent;
+	bool indent, escape_html;
 	unsigned depth;
 };
 
 /* The byte as Go escapes it in strings; NULL: as it is. */
-static const char *escape_of(unsigned char c, char buf[8])
+static const char *escape_of(unsigned char c, bool html, char buf[8])
 {
 	switch (c) {
 	case '"': return "\\\"";
@@ -35,6 +35,8 @@ static const char *escape_of(unsigned char c, char buf[8])
 	case '<':
 	case '>':
 	case '&':
+		if (!html)
+			return NULL;
 		break;
 	default:
 		if (c >= 0x20)
@@ -44,14 +46,15 @@ static const char *escape_of(unsigned char c, char buf[8])
 	return buf;
 }
 
-static void write_text(struct strbuf *b, const char *s, size_t n)
+static void write_text(const struct json_out *o, const char *s, size_t n)
 {
+	struct strbuf *b = o->b;
 	size_t plain = 0, i = 0;
 	char buf[8];
 
 	strbuf_addc(b, '"');
 	while (i < n) {
-		const char *escape = escape_of((unsigned char)s[i], buf);
+		const char *escape = escape_of((unsigned char)s[i], o->escape_html, buf);
 		size_t len = escape ? 1 : utf8_sequence(s + i, n - i), skip = len;
 
 		if (!len) {
@@ -111,7 +114,7 @@ static void separate(struct json_out *o, bool *first)
 static void write_member(struct json_out *o, bool *first, const char *key, const struct dk_value *v)
 {
 	separate(o, first);
-	write_text(o->b, key, strlen(key));
+	write_text(o, key, strlen(key));
 	strbuf_adds(o->b, o->indent ? ": " : ":");
 	write_value(o, v);
 }
@@ -184,6 +187,7 @@ static void write_object(struct json_out *o, const struct dk_value *v)
 		if (c->v[i].get)
 			sorted[n++] = &c->v[i];
 	qsort(sorted, n, sizeof(sorted[0]), compare_columns);
+	o->escape_html = true;
 	strbuf_addc(o->b, '{');
 	o->depth++;
 	for (size_t i = 0; i < n; i++) {
@@ -191,6 +195,7 @@ static void write_object(struct json_out *o, const struct dk_value *v)
 
 		write_member(o, &first, sorted[i]->name, &member);
 	}
+	o->escape_html = false;
 	close_with(o, first, '}');
 }
 
@@ -210,7 +215,7 @@ static void write_value(struct json_out *o, const struct dk_value *v)
 		if (v->number)
 			strbuf_add(o->b, v->text, v->n);
 		else
-			write_text(o->b, v->text, v->n);
+			write_text(o, v->text, v->n);
 		break;
 	case DK_ARRAY: write_array(o, v); break;
 	case DK_DICT: write_dict(o, v); break;

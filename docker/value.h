@@ -100,8 +100,8 @@ struct dk_value dk_string_map(struct arena *a, const struct str_map *m, bool nul
 const struct dk_value *dk_get(const struct dk_value *v, const char *key);
 
 /*
- * JSON as Go's encoding/json writes it: <, > and & as \u003c..., map keys sorted, fields in order,
- * omitempty. indent: 4 spaces as `docker inspect` prints.
+ * JSON as Go's encoding/json writes it: map keys sorted, fields in order, omitempty. <, > and & are
+ * \u003c... in rows of list commands only, as with Docker. indent: 4 spaces as `docker inspect`.
  */
 void dk_write_json(struct strbuf *b, const struct dk_value *v, bool indent);
 /* A parsed document: objects become maps (any values), numbers texts with .number. */
