@@ -17,6 +17,7 @@
 #include "docker/commands.h"
 #include "docker/container-spec.h"
 #include "docker/control.h"
+#include "docker/events.h"
 #include "docker/relay.h"
 #include "docker/user.h"
 #include "nsenter/signals.h"
@@ -35,6 +36,7 @@ struct job {
 	struct rt_container container;
 	struct dk_spec spec;
 	struct rt_exec x;
+	char id[DK_ID_SIZE]; /* of this exec, in events */
 };
 
 /* ---- the process ---- */
@@ -185,6 +187,23 @@ static int launch(struct job *j, struct err *e)
 	return r;
 }
 
+static int announce(struct job *j, struct err *e)
+{
+	static const char *const actions[] = {"exec_create", "exec_start"};
+	auto_strbuf struct strbuf words = {0};
+
+	if (dk_new_id(j->id, e) < 0)
+		return -e->code;
+	for (size_t i = 0; j->argv[i]; i++)
+		strbuf_printf(&words, "%s ", j->argv[i]);
+	if (j->argv[0] && j->argv[1])
+		words.p[--words.len] = '\0';
+	for (size_t i = 0; i < 2; i++)
+		dk_container_event(j->c->store, j->record, arena_printf(j->c->arena, "%s: %s", actions[i], words.p),
+				   (struct dk_event_fact){"execID", j->id});
+	return 0;
+}
+
 /* ---- failing ---- */
 
 static int say(const char *text, int code)
@@ -250,10 +269,16 @@ static int run(struct job *j, const struct dk_keys *keys, struct err *e)
 		j->record->options.privileged = true;
 	if (!j->o->detach)
 		sigfd = ns_signals_open(NULL, e);
+	if (announce(j, e) < 0)
+		return -e->code;
 	r = launch(j, e);
 	if (r < 0)
 		return explain(j, e);
-	return j->o->detach ? 0 : wait_for_end(j, sigfd, keys, e);
+	if (j->o->detach)
+		return 0;
+	r = wait_for_end(j, sigfd, keys, e);
+	dk_container_event(j->c->store, j->record, "exec_die", (struct dk_event_fact){"execID", j->id});
+	return r;
 }
 
 int dk_cmd_exec(struct dk_context *c, const struct dk_args *args, struct err *e)

@@ -8,6 +8,7 @@
 #include "docker/commands.h"
 #include "docker/control.h"
 #include "docker/each.h"
+#include "docker/events.h"
 
 /* ---- rm ---- */
 
@@ -71,11 +72,11 @@ int dk_cmd_rm(struct dk_context *c, const struct dk_args *args, struct err *e)
 
 /* ---- rename ---- */
 
-struct rename { struct dk_context *c; const char *to; };
+struct rename { struct dk_context *c; const char *to, *from; };
 
 static int set_name(struct dk_record *r, void *arg, struct err *e)
 {
-	const struct rename *n = arg;
+	struct rename *n = arg;
 	char other[DK_ID_SIZE], *old = r->name;
 	int code;
 
@@ -88,15 +89,26 @@ static int set_name(struct dk_record *r, void *arg, struct err *e)
 				       "that container to be able to reuse that name.", n->to, other);
 	if (code < 0)
 		return code;
+	n->from = arena_strdup(n->c->arena, old);
 	r->name = (char *)n->to;
 	dk_name_release(n->c->store, old, r->id);
 	return 0;
 }
 
+static void announce_rename(struct dk_context *c, const char *id, const struct rename *n)
+{
+	struct dk_record *r;
+	struct err e = {0};
+
+	if (dk_record_load(c->store, id, c->arena, &r, &e) == 0)
+		dk_container_event(c->store, r, "rename",
+				   (struct dk_event_fact){"oldName", arena_printf(c->arena, "/%s", n->from)});
+}
+
 int dk_cmd_rename(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const char *from = args->argv[0], *to = args->argv[1] + (args->argv[1][0] == '/');
-	struct rename n = {c, to};
+	struct rename n = {c, to, NULL};
 	char id[DK_ID_SIZE];
 	int r = dk_container_find_id(c, from, id, e);
 
@@ -105,8 +117,10 @@ int dk_cmd_rename(struct dk_context *c, const struct dk_args *args, struct err *
 				    "[a-zA-Z0-9][a-zA-Z0-9_.-] are allowed", to);
 	if (r == 0)
 		r = dk_record_update(c->store, id, set_name, &n, e);
-	if (r == 0)
+	if (r == 0) {
+		announce_rename(c, id, &n);
 		return 0;
+	}
 	dk_print_error(c, e);
 	return dk_fail(1, "Error: failed to rename container named %s", from);
 }

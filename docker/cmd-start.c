@@ -12,6 +12,7 @@
 #include "docker/commands.h"
 #include "docker/control.h"
 #include "docker/each.h"
+#include "docker/events.h"
 #include "docker/foreground.h"
 #include "docker/monitor.h"
 #include "runtime/self.h"
@@ -107,7 +108,10 @@ static int restart_one(struct dk_context *c, const char *ref, void *options, str
 
 	if (dk_container_find(c, ref, &r, e) < 0 || dk_stop(c, r, &(struct dk_stop){o->signal, o->timeout}, e) < 0)
 		return -e->code;
-	return start_one(c, r->id, NULL, e);
+	if (start_one(c, r->id, NULL, e) < 0)
+		return -e->code;
+	dk_container_event(c->store, r, "restart", (struct dk_event_fact){0});
+	return 0;
 }
 
 int dk_cmd_restart(struct dk_context *c, const struct dk_args *args, struct err *e)

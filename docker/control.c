@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "docker/events.h"
 #include "docker/wire.h"
 #include "nsenter/signals.h"
 #include "runtime/container.h"
@@ -28,6 +29,7 @@ int dk_signal(struct dk_context *c, const struct dk_record *r, int sig, struct e
 	}
 	if (sys_pidfd_send_signal(k.pidfd, sig) < 0 && errno != ESRCH)
 		return dk_daemon_error(c, e, errno, "send signal %d to container %s: %s", sig, r->id, err_name(errno));
+	dk_container_event_number(c->store, r, "kill", "signal", sig);
 	return 0;
 }
 
@@ -119,14 +121,18 @@ static int end_init(struct dk_context *c, const struct dk_record *r, int sig, in
 		return 0;
 	}
 	sys_pidfd_send_signal(k.pidfd, sig);
+	dk_container_event_number(c->store, r, "kill", "signal", sig);
 	if (k.status == RT_PAUSED && k.cgroup && cg_thaw(k.cgroup, e) < 0)
 		return -e->code;
 	if (ends_within(&k, seconds))
 		return 0;
+	if (sig != SIGKILL)
+		dk_container_event_number(c->store, r, "kill", "signal", SIGKILL);
 	code = rt_container_kill_all(&k, e);
 	return code < 0 ? dk_daemon_error(c, e, e->code, "Cannot kill container %s: %s", r->id, e->msg) : 0;
 }
 
+/* 1; 0: it did not run. */
 static int stop(struct dk_context *c, struct dk_record *r, int sig, int64_t seconds, struct err *e)
 {
 	auto_close int lock = dk_owner_open(c->store, r->id);
@@ -140,21 +146,24 @@ static int stop(struct dk_context *c, struct dk_record *r, int sig, int64_t seco
 	if (end_init(c, r, sig, seconds, e) < 0)
 		return -e->code;
 	dk_owner_wait(lock, &code);
-	return 0;
+	return 1;
 }
 
 int dk_stop(struct dk_context *c, struct dk_record *r, const struct dk_stop *how, struct err *e)
 {
-	int sig = dk_signal_number(stop_signal(r, how));
+	int sig = dk_signal_number(stop_signal(r, how)), code;
 
 	if (sig < 0)
 		return dk_daemon_error(c, e, EINVAL, "Invalid signal: %s", stop_signal(r, how));
-	return stop(c, r, sig, patience(r, how), e);
+	code = stop(c, r, sig, patience(r, how), e);
+	if (code == 1)
+		dk_container_event(c->store, r, "stop", (struct dk_event_fact){0});
+	return code < 0 ? code : 0;
 }
 
 int dk_kill_all(struct dk_context *c, struct dk_record *r, struct err *e)
 {
-	return stop(c, r, SIGKILL, 0, e);
+	return stop(c, r, SIGKILL, 0, e) < 0 ? -e->code : 0;
 }
 
 /* ---- taking over ---- */

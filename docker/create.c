@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "docker/container.h"
+#include "docker/events.h"
 #include "docker/platform.h"
 #include "docker/volume.h"
 #include "image/store.h"
@@ -496,5 +497,7 @@ int dk_create(struct dk_container *k, struct dk_run_options *o, bool start_now, 
 		dk_record_remove(k->store, id, k->record, true, &ignored);
 		dk_owner_release(&k->owner);
 	}
+	if (r == 0)
+		dk_container_event(k->store, k->record, "create", (struct dk_event_fact){0});
 	return r;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "docker/events.h"
 #include "docker/monitor.h"
 #include "docker/wire.h"
 
@@ -29,6 +30,7 @@ int dk_run_monitored(struct dk_container *k, const struct dk_keys *keys, struct 
 		return -e->code;
 	}
 	a.socket = pair[0];
+	dk_container_event(k->store, k->record, "attach", (struct dk_event_fact){0});
 	r = dk_start_detached(k, pair[1], e);
 	if (r < 0) {
 		close(a.socket);
@@ -61,6 +63,7 @@ int dk_attach_running(struct dk_context *c, const struct dk_record *r, const str
 		close(a.socket);
 		return err_sys(e, "attach to container %.12s", r->id);
 	}
+	dk_container_event(c->store, r, "attach", (struct dk_event_fact){0});
 	code = dk_attach(&a, e);
 	return code == DK_DETACHED ? 0 : code;
 }

@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "docker/events.h"
 #include "docker/remove.h"
 #include "docker/volume.h"
 #include "json/fields.h"
@@ -336,6 +337,8 @@ int dk_record_remove(const struct dk_store *s, const char *id, const struct dk_r
 	else
 		dk_name_release_all(s, id);
 	code = dk_remove_tree(s->containers, id, e);
+	if (code == 0 && r && r->state.status) /* NULL: it never came into being */
+		dk_container_event(s, r, "destroy", (struct dk_event_fact){0});
 	return code < 0 ? err_wrap(e, "remove container %.12s", id) : 0;
 }
 

@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "base/sys.h"
 #include "docker/copy.h"
+#include "docker/events.h"
 #include "nsenter/signals.h"
 #include "runtime/interrupt.h"
 #include "runtime/self.h"
@@ -201,5 +202,6 @@ int dk_run_attached(struct dk_container *k, struct err *e)
 
 	if (null < 0)
 		return failed(k, e);
+	dk_container_event(k->store, k->record, "attach", (struct dk_event_fact){0});
 	return k->record->options.remove ? run_directly(k, null, e) : run_through_pipes(k, null, e);
 }

@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "docker/container-spec.h"
 #include "docker/container.h"
+#include "docker/events.h"
 #include "docker/hosts.h"
 #include "docker/remove.h"
 #include "nsenter/ns.h"
@@ -232,6 +233,7 @@ int dk_launch(struct dk_container *k, const int stdio[3], struct err *e)
 
 	if (r == 0) {
 		k->launched = true;
+		dk_container_event(k->store, k->record, "start", (struct dk_event_fact){0});
 		return 0;
 	}
 	dk_network_end(&k->store->roots, k->record->id, &k->record->network);
@@ -277,6 +279,9 @@ void dk_stopped(struct dk_container *k, int status, struct dk_end *ret_end)
 	k->launched = false;
 	dk_network_end(&k->store->roots, k->record->id, &k->record->network);
 	rt_host_close(&k->host);
+	if (ret_end->oom_killed)
+		dk_container_event(k->store, k->record, "oom", (struct dk_event_fact){0});
+	dk_container_event_number(k->store, k->record, "die", "exitCode", ret_end->code);
 }
 
 struct end_note { const struct dk_container *k; const struct dk_end *end; const char *now; };

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "docker/events.h"
 #include "docker/network.h"
 #include "docker/record.h"
 #include "runtime/state.h"
@@ -34,6 +35,8 @@ static int mark_dead(struct dk_record *r, void *arg, struct err *e)
 	r->state.finished = arena_strdup(s->arena, spec_time_now(now));
 	r->state.paused = false;
 	dk_network_end(&s->roots, r->id, &r->network);
+	if (r->state.started)
+		dk_container_event_number(s, r, "die", "exitCode", KILLED);
 	return 0;
 }
 
@@ -53,6 +56,7 @@ static int repair(struct dk_store *s, const char *id, struct err *e)
 	if (!r->options.remove || str_eq(r->state.status, DK_CREATED))
 		return dk_record_update(s, id, mark_dead, s, e);
 	dk_network_end(&s->roots, id, &r->network);
+	dk_container_event_number(s, r, "die", "exitCode", KILLED);
 	return dk_record_remove(s, id, r, true, e);
 }
 
