@@ -244,4 +244,5 @@ static void containers(void)
 }
 
 TEST_MAIN(TEST(set_up), TEST(every_number), TEST(other_architectures), TEST(never),
-	  TEST(clone_flags), TEST(ioctls), TEST(personalities), TEST(sockets), TEST(tear_down), TEST(containers))
+	  TEST(clone_flags), TEST(ioctls), TEST(personalities), TEST(sockets), TEST(containers),
+	  TEST(tear_down))

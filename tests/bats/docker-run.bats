@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# places: root rootless
+# `brig-docker run` in the foreground, as the payload sees it, and what is left of it.
+
+load ../lib/common
+load ../lib/docker
+
+# The argv of zeroth's docker backend, with the limits where there are controllers.
+zeroth() {
+	local limits=()
+	! has_controller memory || limits=(--cpus 0.5 --memory 64m --pids-limit 20)
+	run_dk run --rm --read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp \
+		-v "$WORK:/tmp/zeroth-sandbox/${WORK##*/}" "${limits[@]}" --network none -e A=1 -e B=2 \
+		-w "/tmp/zeroth-sandbox/${WORK##*/}" "$@"
+}
+
+@test "zeroth's hardened run: the work directory, the limits, nothing else" {
+	WORK=$T/zeroth-sandbox-x && mkdir -m 700 "$WORK" && echo data >"$WORK/f"
+	zeroth host sh -c 'pwd; cat f; echo z >z; touch /tmp/t && echo tmp; touch /t 2>&1
+		grep " / " /proc/mounts | cut -d, -f1; grep "^tmpfs /tmp " /proc/mounts; echo $A$B
+		grep -E "CapEff|NoNewPrivs|^Seccomp:" /proc/self/status | tr -d "\t"; exit 3'
+	assert_status 3
+	[ -z "$stderr" ] || fail "stderr: $stderr"
+	assert_equal "$output" "/tmp/zeroth-sandbox/zeroth-sandbox-x
+data
+tmp
+touch: cannot touch '/t': Read-only file system
+brig-root / tmpfs ro
+tmpfs /tmp tmpfs rw,nosuid,nodev,noexec,relatime$(in_rootless_options) 0 0
+12
+CapEff:0000000000000000
+NoNewPrivs:1
+Seccomp:2"
+	assert_equal "$(cat "$WORK/z")" z
+	if has_controller memory && [ "$(id -u)" = 0 ]; then
+		zeroth host python3 -c 'print(len(bytearray(200 << 20)))'
+		assert_status 137
+		zeroth host sh -c 'for i in $(seq 40); do sleep 5 & done; wait' || true
+		assert_contains "$stderr" fork
+	fi
+}
+
+# A tmpfs in a user namespace of somebody else shows whose it is.
+in_rootless_options() {
+	[ "$(id -u)" = 0 ] || printf ',uid=%d,gid=%d' "$(id -u)" "$(id -g)"
+}
+
+@test "exit codes and streams are Docker's" {
+	local words='unable to start container process: exec: '
+	run_dk run --rm host sh -c 'echo out; echo err >&2; exit 7'
+	assert_status 7
+	assert_equal "$output,$stderr" out,err
+	run_dk run --rm host nosuchcmd
+	assert_status 127
+	assert_contains "$stderr" "$words\"nosuchcmd\": executable file not found in \$PATH: unknown"
+	run_dk run --rm host /no/such
+	assert_status 127
+	assert_contains "$stderr" "$words\"/no/such\": stat /no/such: no such file or directory: unknown"
+	run_dk run --rm host /etc
+	assert_status 126
+	assert_contains "$stderr" "$words\"/etc\": permission denied: unknown"
+	run_dk run --rm --entrypoint '' host
+	assert_status 125
+	assert_contains "$stderr" "docker: Error response from daemon: No command specified"
+	run_dk run --rm --init host sh -c 'kill -9 $$'
+	assert_status 137
+	run_dk run --rm host sh -c 'kill -9 $$; echo pid $$' # pid 1 is safe from itself
+	assert_equal "$output" "pid 1"
+	printf garbage >"$T/bad" && chmod +x "$T/bad"
+	run_dk run --rm -v "$T/bad:/bad" host /bad
+	assert_status 1
+	assert_equal "$stderr" "exec /bad: exec format error"
+}
+
+@test "standard input: nothing without -i, all of it with -i, a pipe where the configuration says so" {
+	run_dk run --rm host cat <<<hello
+	assert_equal "$output" ""
+	run_dk run --rm host readlink /proc/self/fd/0
+	assert_equal "$output" /dev/null
+	run_dk run --rm -i host cat <<<hello
+	assert_equal "$output" hello
+	BRIG_DOCKER_STDIN=pipe run_dk run --rm host cat < <(echo hello)
+	assert_equal "$output" hello
+	run_dk run -t -i --rm host true </dev/null
+	assert_status 1
+	assert_equal "$stderr" "the input device is not a TTY"
+}
+
+@test "an image: written above its layers, read-only without a place to write" {
+	docker_py
+	run_dk run --rm py sh -c 'echo x >/new; rm /etc/os-release; ls /new /etc/os-release; echo $IMG; cat /etc/hostname'
+	assert_equal "${lines[0]}" /new
+	assert_equal "${lines[1]}" 1
+	[ ${#lines[2]} = 12 ]
+	[ -e "$("$TESTS_LIB/rootfs")/etc/os-release" ]
+	run_dk run --rm --read-only py sh -c 'touch /new; ls -a / | grep -c dockerenv; echo $?'
+	assert_contains "$stderr" "Read-only file system"
+	# Mount points and a working directory that the image does not have.
+	mkdir "$T/dir" && echo y >"$T/dir/y"
+	run_dk run --rm --read-only -v "$T/dir:/not/there" -w /nor/here py sh -c 'pwd; cat /not/there/y; touch z'
+	assert_equal "${lines[0]},${lines[1]}" /nor/here,y
+	assert_contains "$stderr" "Read-only file system"
+	run_dk run --rm -v "$T/made/here:/m" py sh -c 'echo z >/m/z'
+	assert_equal "$(cat "$T/made/here/z")" z
+}
+
+@test "a user by the image's own files" {
+	[ "$(id -u)" = 0 ] || skip "needs more than one id"
+	docker_py
+	run_dk run --rm -u nobody:0 py sh -c 'id -u; id -g; id -G; echo $HOME'
+	assert_equal "${lines[*]:0:3}" "65534 0 0"
+	run_dk run --rm -u 1234 --group-add 5 py sh -c 'id -u; id -g; id -G; echo $HOME'
+	assert_equal "${lines[*]}" "1234 0 0 5 /"
+	run_dk run --rm -u nosuch py true
+	assert_status 125
+	assert_contains "$stderr" "unable to find user nosuch: no matching entries in passwd file"
+}
+
+@test "the client's death is the container's, and the next command cleans up" {
+	local pid name
+	for name in kept gone; do
+		local rm=() && [ $name = kept ] || rm=(--rm)
+		"$BRIG_DOCKER" run --name $name "${rm[@]}" host sh -c 'echo up; sleep 1000' >"$T/out" &
+		pid=$!
+		wait_for 5 grep -q up "$T/out"
+		kill -KILL $pid
+		wait $pid || true
+	done
+	run_dk kill gone
+	assert_status 1
+	assert_equal "$stderr" "Error response from daemon: Cannot kill container: gone: No such container: gone"
+	assert_equal "$(record kept '.state | "\(.status) \(.exitCode)"')" "exited 137"
+	run_dk rm kept
+	assert_status 0
+}
+
+@test "signals go to the container; three of them end the client" {
+	local pid
+	"$BRIG_DOCKER" run --rm --init host sh -c 'echo up; sleep 1000' >"$T/out" &
+	pid=$!
+	wait_for 5 grep -q up "$T/out"
+	kill -TERM $pid
+	status=0 && wait $pid || status=$?
+	assert_status 143
+	"$BRIG_DOCKER" run --rm host sh -c 'echo up; sleep 1000' >"$T/out2" 2>"$T/err" &
+	pid=$!
+	wait_for 5 grep -q up "$T/out2"
+	kill -TERM $pid && kill -INT $pid
+	until ! kill -TERM $pid 2>/dev/null; do :; done
+	status=0 && wait $pid || status=$?
+	assert_status 1
+	assert_contains "$(cat "$T/err")" "got 3 SIGTERM/SIGINTs, forcefully exiting"
+}
+
+@test "of several with one name one runs" {
+	local i
+	for i in 1 2 3 4 5 6; do
+		{ "$BRIG_DOCKER" run -d --name one host sleep 1000 >"$T/out.$i" 2>"$T/err.$i" || echo $? >"$T/code.$i"; } &
+	done
+	wait
+	assert_equal "$(sort "$T"/code.* | uniq -c | tr -s ' \n' ' ')" " 5 125 "
+	assert_contains "$(cat "$T"/err.*)" 'Conflict. The container name "/one" is already in use by container "'
+	dk rm -f one
+}
+
+@test "a full disk is an error, and leaves no container" {
+	need_root
+	run --separate-stderr unshare -m --propagation private bash -c "
+		set -e
+		mkdir $T/small && mount -t tmpfs -o size=64k,nr_inodes=20 tmpfs $T/small
+		export BRIG_DOCKER_DATA=$T/small/data
+		$BRIG_DOCKER run --rm host true
+		head -c 1m /dev/zero >$T/small/fill 2>/dev/null || true
+		! $BRIG_DOCKER create --name n1 host true
+		rm $T/small/fill
+		$BRIG_DOCKER create --name n1 host true && $BRIG_DOCKER rm n1"
+	assert_status 0
+	assert_contains "$stderr" "No space left on device"
+}
