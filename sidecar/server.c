@@ -418,6 +418,21 @@ static const struct ws_route *find_ws_route(const char *path)
 	return NULL;
 }
 
+/* The library wants the answer at once; it ends the request itself. */
+static int refuse_upgrade(struct lws *wsi)
+{
+	struct conn_io *io = io_of(wsi);
+
+	if (lws_write(wsi, (unsigned char *)io->head + LWS_PRE, io->head_len, LWS_WRITE_HTTP_HEADERS) < 0 ||
+	    lws_write(wsi, (unsigned char *)io->body + LWS_PRE, io->body_len, LWS_WRITE_HTTP_FINAL) < 0)
+		return -1;
+	io->replied = true;
+	metrics_request(io->status);
+	access_log_write(&io->c, "GET", io->status, io->body_len, 0);
+	drop(wsi);
+	return 1;
+}
+
 /* Before the upgrade: 0 lets it pass, 1 has answered as HTTP. */
 static int confirm_upgrade(struct lws *wsi)
 {
@@ -437,9 +452,8 @@ static int confirm_upgrade(struct lws *wsi)
 		io->ws = r;
 		return 0;
 	}
-	io->closing = true;
 	conn_reply_detail(&io->c, status, why);
-	return 1;
+	return refuse_upgrade(wsi);
 }
 
 static int opened(struct lws *wsi)
@@ -526,24 +540,31 @@ static int close_now(struct conn_io *io)
 	return -1;
 }
 
-static int write_message(struct lws *wsi)
+static int write_first(struct conn_io *io)
 {
-	struct conn_io *io = io_of(wsi);
-	struct message *m = io ? io->first : NULL;
-	int r;
+	struct message *m = io->first;
+	int r = lws_write(io->wsi, m->data + LWS_PRE, m->len, LWS_WRITE_TEXT);
 
-	if (!io)
-		return -1;
-	if (!m)
-		return io->closing ? close_now(io) : 0;
-	r = lws_write(io->wsi, m->data + LWS_PRE, m->len, LWS_WRITE_TEXT);
 	io->first = m->next;
 	if (!io->first)
 		io->last = NULL;
 	io->unsent -= m->len;
 	free(m);
-	if (r < 0)
+	return r;
+}
+
+/* As many as the kernel takes, within reason: others want their turn. */
+static int write_message(struct lws *wsi)
+{
+	struct conn_io *io = io_of(wsi);
+
+	if (!io)
 		return -1;
+	if (!io->first)
+		return io->closing ? close_now(io) : 0;
+	for (int i = 0; i < 64 && io->first && (i == 0 || !lws_send_pipe_choked(wsi)); i++)
+		if (write_first(io) < 0)
+			return -1;
 	if (io->first || io->closing)
 		lws_callback_on_writable(io->wsi);
 	if (!io->first && io->sent_all && io->c.owner)

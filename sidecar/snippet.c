@@ -213,6 +213,19 @@ static void tell_end(struct job *j, const struct run_result *r)
 	}
 }
 
+/* What is not listed is not served either. */
+static void keep_listed(struct job *j, const struct run_result *r)
+{
+	auto_arena struct arena *a = arena_new();
+	struct run_file *files = arena_array(a, r->n_files + 1, sizeof(*files));
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_files && j->c; i++)
+		if (is_listed(&r->files[i]))
+			files[n++] = r->files[i];
+	rundir_keep(j->dir, files, n);
+}
+
 static void ended(void *owner, const struct run_result *r)
 {
 	struct job *j = owner;
@@ -222,7 +235,7 @@ static void ended(void *owner, const struct run_result *r)
 	lines_end(&j->err);
 	if (j->c)
 		tell_end(j, r);
-	rundir_keep(j->dir, r->files, j->c ? r->n_files : 0);
+	keep_listed(j, r);
 	free_job(j);
 }
 
