@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,7 @@ void dk_args_add(struct dk_context *c, struct strv *args, const char *arg)
 	args->v = more;
 }
 
-static int wait_for(pid_t pid)
+int dk_wait_program(int pid)
 {
 	int status;
 
@@ -42,19 +43,40 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static int set_actions(posix_spawn_file_actions_t *actions, const struct dk_program *p)
+{
+	int r = 0;
+
+	if (p->in >= 0)
+		r = posix_spawn_file_actions_adddup2(actions, p->in, STDIN_FILENO);
+	if (r == 0 && p->out >= 0)
+		r = posix_spawn_file_actions_adddup2(actions, p->out, STDOUT_FILENO);
+	if (r == 0 && p->err > 0)
+		r = posix_spawn_file_actions_adddup2(actions, p->err, STDERR_FILENO);
+	return r;
+}
+
 static int spawn(struct dk_context *c, const char *path, char **argv, const struct dk_program *p, pid_t *ret)
 {
 	posix_spawn_file_actions_t actions;
-	int r = posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_t attr;
+	sigset_t set;
+	int r;
 
-	if (r == 0 && p->in >= 0)
-		r = posix_spawn_file_actions_adddup2(&actions, p->in, STDIN_FILENO);
-	if (r == 0 && p->out >= 0)
-		r = posix_spawn_file_actions_adddup2(&actions, p->out, STDOUT_FILENO);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	/* a program in the middle of a pipe has to die by SIGPIPE, whatever we do with ours */
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(&attr, &set);
+	sigaddset(&set, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attr, &set);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	r = set_actions(&actions, p);
 	if (r == 0)
-		r = strchr(path, '/') ? posix_spawn(ret, path, &actions, NULL, argv, c->env) :
-					posix_spawnp(ret, path, &actions, NULL, argv, c->env);
+		r = strchr(path, '/') ? posix_spawn(ret, path, &actions, &attr, argv, c->env) :
+					posix_spawnp(ret, path, &actions, &attr, argv, c->env);
 	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
 	return -r;
 }
 
@@ -87,10 +109,10 @@ static int run(struct dk_context *c, const char *path, const struct strv *argv, 
 		close(take_fd(&read_end));
 	}
 	if (r < 0) {
-		wait_for(pid);
+		dk_wait_program(pid);
 		return r;
 	}
-	r = wait_for(pid);
+	r = dk_wait_program(pid);
 	return r < 0 ? err_set(e, -r, "wait for %s: %s", argv->v[0], err_name(-r)) : r;
 }
 
@@ -115,24 +137,50 @@ static int find_brig_image(char *buf, size_t size, struct err *e)
 	return 0;
 }
 
+static int brig_image_argv(struct dk_context *c, const struct strv *args, const struct dk_program *p,
+			   struct strv *ret, struct err *e)
+{
+	struct dk_store *store;
+
+	if (dk_store_open(c, &store, e) < 0)
+		return -e->code;
+	dk_args_add(c, ret, "brig-image");
+	dk_args_add(c, ret, "--data");
+	dk_args_add(c, ret, store->roots.data);
+	if (p->prefix) {
+		dk_args_add(c, ret, "--prefix");
+		dk_args_add(c, ret, p->prefix);
+	}
+	for (size_t i = 0; i < args->n; i++)
+		dk_args_add(c, ret, args->v[i]);
+	return 0;
+}
+
 int dk_run_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p, struct err *e)
 {
 	char path[PATH_MAX];
 	struct strv argv = {0};
-	struct dk_store *store;
 
-	if (find_brig_image(path, sizeof(path), e) < 0 || dk_store_open(c, &store, e) < 0)
+	if (find_brig_image(path, sizeof(path), e) < 0 || brig_image_argv(c, args, p, &argv, e) < 0)
 		return -e->code;
-	dk_args_add(c, &argv, "brig-image");
-	dk_args_add(c, &argv, "--data");
-	dk_args_add(c, &argv, store->roots.data);
-	if (p->prefix) {
-		dk_args_add(c, &argv, "--prefix");
-		dk_args_add(c, &argv, p->prefix);
-	}
-	for (size_t i = 0; i < args->n; i++)
-		dk_args_add(c, &argv, args->v[i]);
 	return run(c, path, &argv, p, e);
+}
+
+int dk_start_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p,
+			int *ret_pid, struct err *e)
+{
+	char path[PATH_MAX];
+	struct strv argv = {0};
+	pid_t pid;
+	int r;
+
+	if (find_brig_image(path, sizeof(path), e) < 0 || brig_image_argv(c, args, p, &argv, e) < 0)
+		return -e->code;
+	r = spawn(c, path, argv.v, p, &pid);
+	if (r < 0)
+		return err_set(e, -r, "run %s: %s", path, err_name(-r));
+	*ret_pid = pid;
+	return 0;
 }
 
 int dk_run_program(struct dk_context *c, const struct strv *argv, const char *package,

@@ -8,13 +8,17 @@
 struct dk_program {
 	const char *prefix;      /* in front of brig-image's error line; NULL: none */
 	int in, out;             /* -1: the caller's own */
+	int err;                 /* 0: the caller's own */
 	struct strbuf *captured; /* not NULL: what it writes on stdout, at most 16 MiB */
-	bool alone;              /* the caller's death does not end it */
 };
 
 /* args: of brig-image, command first. Its exit code, or -errno when it cannot be run. */
 int dk_run_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p,
 		      struct err *e);
+/* The same without waiting; dk_wait_program gives the exit code, 128+N for a signal. */
+int dk_start_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p,
+			int *ret_pid, struct err *e);
+int dk_wait_program(int pid);
 /* argv[0] is searched in PATH; -ENOENT names the Debian package that has it. */
 int dk_run_program(struct dk_context *c, const struct strv *argv, const char *package,
 		   const struct dk_program *p, struct err *e);

@@ -42,7 +42,7 @@ static int read_xattrs(struct unpacker *u, struct unpack_dir *to, struct err *e)
 	const void *value;
 	size_t size;
 
-	if (n == 0)
+	if (n == 0 || u->out->mode == IMG_UNPACK_HOST)
 		return 0;
 	if (n > MAX_XATTRS)
 		return err_set(e, E2BIG, "it has more than %d extended attributes", MAX_XATTRS);
@@ -71,7 +71,7 @@ static int read_attributes(struct unpacker *u, struct unpack_dir *to, struct err
 		return err_set(e, ERANGE, "its owner %lld:%lld is no valid id", (long long)uid, (long long)gid);
 	to->uid = (uid_t)uid;
 	to->gid = (gid_t)gid;
-	to->mode = archive_entry_perm(u->entry) & 07777;
+	to->mode = archive_entry_perm(u->entry) & (u->out->mode == IMG_UNPACK_HOST ? 0777 : 07777);
 	to->mtime.tv_sec = archive_entry_mtime(u->entry);
 	to->mtime.tv_nsec = archive_entry_mtime_nsec(u->entry);
 	if (to->mtime.tv_nsec < 0 || to->mtime.tv_nsec > 999999999)
@@ -84,6 +84,8 @@ static int set_owner(struct unpacker *u, int fd, const struct unpack_dir *d, str
 	char text[64];
 	int n;
 
+	if (u->out->mode == IMG_UNPACK_HOST)
+		return 0;
 	if (fchown(fd, d->uid, d->gid) == 0)
 		return 0;
 	if (errno != EINVAL && errno != EPERM)
@@ -154,7 +156,7 @@ int unpack_set_path(struct unpacker *u, int dir, const char *name, struct err *e
 	archive_entry_xattr_clear(u->entry); /* links have no user.*, and a FIFO needs none */
 	if (read_attributes(u, &d, e) < 0)
 		return -e->code;
-	if (fchownat(dir, name, d.uid, d.gid, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (u->out->mode != IMG_UNPACK_HOST && fchownat(dir, name, d.uid, d.gid, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno != EINVAL && errno != EPERM)
 			return err_sys(e, "set its owner %u:%u", d.uid, d.gid);
 		u->out->flattened++;

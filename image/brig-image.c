@@ -23,11 +23,18 @@
 #include "image/program.h"
 
 static const struct img_command commands[] = {
-	{"gc", "", img_cmd_gc, true},
-	{"commit", "--base ID --diff DIR --document FILE [--name NAME]", img_cmd_commit, true},
-	{"import", "--document FILE [--name NAME] [--link] [FILE|DIR]", img_cmd_import, true},
-	{"load", "[--quiet] [--silent] [--name NAME]... [FILE]", img_cmd_load, true},
-	{"save", "NAME...", img_cmd_save, true},
+	{"commit", "--base ID --diff DIR --document FILE [--name NAME]", img_cmd_commit, true, IMG_USER_ROOT},
+	{"diff", "--lower DIR... DIR", img_cmd_diff, false, IMG_USER_ROOT},
+	{"gc", "", img_cmd_gc, true, IMG_USER_ROOT},
+	{"import", "--document FILE [--name NAME] [--link] [FILE|DIR]", img_cmd_import, true, IMG_USER_ROOT},
+	{"load", "[--quiet] [--silent] [--name NAME]... [FILE]", img_cmd_load, true, IMG_USER_ROOT},
+	{"pack", "--lower DIR... [--as NAME] [PATH]", img_cmd_pack, false, IMG_USER_ROOT},
+	{"pack-own", "--proc FD|--dir DIR [--as NAME] [PATH]", img_cmd_pack, false, IMG_USER_SELF},
+	{"save", "NAME...", img_cmd_save, true, IMG_USER_ROOT},
+	{"stat", "--lower DIR... PATH", img_cmd_stat, false, IMG_USER_ROOT},
+	{"stat-own", "--proc FD|--dir DIR PATH", img_cmd_stat, false, IMG_USER_SELF},
+	{"unpack", "--lower DIR... [--upper DIR --work DIR] DIR", img_cmd_unpack, false, IMG_USER_ROOT},
+	{"unpack-own", "--proc FD|--dir DIR [--host] DIR", img_cmd_unpack, false, IMG_USER_SELF},
 };
 
 static const struct img_command *find_command(const char *name)
@@ -80,7 +87,7 @@ static int run(const struct img_command *c, struct img_program *p, struct err *e
 {
 	int r;
 
-	if (img_enter_userns(e) < 0)
+	if (c->user == IMG_USER_ROOT && img_enter_userns(e) < 0)
 		return -e->code;
 	r = c->store ? img_store_create(&p->store, p->data, e) : 0;
 	return r < 0 ? r : c->run(p, e);

@@ -152,6 +152,9 @@ static int commit_layer(struct img_work *w, int diff, struct err *e)
 
 	if (out < 0)
 		return err_sys(e, "make a file in the image store");
+	/* a container that has not been started has changed nothing: an empty layer */
+	if (diff < 0)
+		return ftruncate(out, 1024) < 0 ? err_sys(e, "write an empty layer") : 0;
 	return img_pack(&pack, e);
 }
 
@@ -178,9 +181,11 @@ int img_cmd_commit(struct img_program *p, struct err *e)
 		return err_set(e, EINVAL, "the container's image is %s of this host, which commit cannot copy: use "
 			       "export and import", base.host ? "the file system" : "a directory");
 	m.base = &base;
-	fd = open(diff, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(e, "open %s", diff);
+	if (*diff) {
+		fd = open(diff, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return err_sys(e, "open %s", diff);
+	}
 	if (img_shut_in(p, fd, e) < 0)
 		return -e->code;
 	r = img_work_begin(&w, &p->store, a, e);

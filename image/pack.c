@@ -285,7 +285,6 @@ static int open_archive(struct packer *k)
 		return err_set(k->e, ENOMEM, "out of memory");
 	archive_write_set_format_pax_restricted(k->out);
 	archive_write_set_format_option(k->out, "pax", "xattrheader", "SCHILY");
-	archive_write_set_format_option(k->out, "pax", "hdrcharset", "BINARY");
 	/* the last block is not padded to a tape's 10 KiB when it goes to a file or a pipe */
 	archive_write_set_bytes_in_last_block(k->out, 1);
 	if (archive_write_open_fd(k->out, k->p->out) != ARCHIVE_OK)

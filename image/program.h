@@ -19,7 +19,8 @@ struct img_program {
 struct img_command {
 	const char *name, *usage;
 	int (*run)(struct img_program *p, struct err *e); /* exit code, or -errno */
-	bool store;
+	bool store;   /* opens the image store */
+	enum img_user { IMG_USER_ROOT, IMG_USER_SELF } user; /* as a normal user: root of a user namespace, or not */
 };
 
 /* Takes the option `name` (and its value) off the front of the command line. */
@@ -32,3 +33,7 @@ int img_cmd_load(struct img_program *p, struct err *e);
 int img_cmd_commit(struct img_program *p, struct err *e);
 int img_cmd_import(struct img_program *p, struct err *e);
 int img_cmd_save(struct img_program *p, struct err *e);
+int img_cmd_diff(struct img_program *p, struct err *e);
+int img_cmd_pack(struct img_program *p, struct err *e);
+int img_cmd_stat(struct img_program *p, struct err *e);
+int img_cmd_unpack(struct img_program *p, struct err *e);

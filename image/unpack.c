@@ -74,16 +74,17 @@ int img_clean_name(const char *name, char *buf, size_t size, struct err *e)
 	return (int)n;
 }
 
-static int open_beneath(int root, const char *path)
+static int open_beneath(const struct unpacker *u, const char *path)
 {
+	/* a container may have mounts of its own, a layer has none */
+	uint64_t one_mount = u->out->mode == IMG_UNPACK_LAYER ? RESOLVE_NO_XDEV : 0;
 	int fd;
 
 	if (!*path)
 		path = ".";
 	do
-		fd = sys_openat2(root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0,
-				 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
-					 RESOLVE_NO_XDEV);
+		fd = sys_openat2(u->out->root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0,
+				 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | one_mount);
 	while (fd < 0 && (errno == EAGAIN || errno == EINTR));
 	return fd;
 }
@@ -105,7 +106,7 @@ static int make_parents(struct unpacker *u, const char *path, struct err *e)
 		name = strrchr(buf, '/');
 		if (name)
 			*name = '\0';
-		up = open_beneath(u->out->root, name ? buf : "");
+		up = open_beneath(u, name ? buf : "");
 		if (up < 0)
 			return err_sys(e, "open the directory of %s", path);
 		if (name)
@@ -134,11 +135,11 @@ static int open_parent(struct unpacker *u, const char *path, const char **ret_na
 	dir[n] = '\0';
 	if (u->parent >= 0)
 		close(u->parent);
-	u->parent = open_beneath(u->out->root, dir);
+	u->parent = open_beneath(u, dir);
 	if (u->parent < 0 && errno == ENOENT) {
 		if (make_parents(u, dir, e) < 0)
 			return -e->code;
-		u->parent = open_beneath(u->out->root, dir);
+		u->parent = open_beneath(u, dir);
 	}
 	if (u->parent < 0 && (errno == ELOOP || errno == ENOTDIR || errno == EXDEV))
 		return err_set(e, EINVAL, "it lies below something that is no directory");
@@ -281,6 +282,9 @@ static int make_link(struct unpacker *u, const char *path, int dir, const char *
 
 	if (!target || !*target || strlen(target) > MAX_LINK)
 		return err_set(e, EINVAL, "its target is empty or too long");
+	if (target[0] != '/' && u->out->mode == IMG_UNPACK_HOST && leaves_root(path, target))
+		return err_set(e, EINVAL, "invalid symlink \"%s/%s\" -> \"%s\"", u->out->host_path, path,
+			       str_escape(shown, sizeof(shown), target));
 	if (target[0] != '/' && u->out->mode == IMG_UNPACK_LAYER && leaves_root(path, target))
 		return err_set(e, EINVAL, "its target %s is outside of the image",
 			       str_escape(shown, sizeof(shown), target));
@@ -322,7 +326,7 @@ static int make_hard_link(struct unpacker *u, int dir, const char *name, struct 
 	old = strrchr(up, '/');
 	if (old)
 		*old = '\0';
-	from = open_beneath(u->out->root, old ? up : "");
+	from = open_beneath(u, old ? up : "");
 	old = old ? old + 1 : path;
 	if (from < 0 || fstatat(from, old, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
 	    S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
@@ -349,7 +353,7 @@ static int make_directory(struct unpacker *u, const char *path, int dir, struct 
 		return err_sys(e, "look at what is there");
 	if (S_ISDIR(st.st_mode))
 		return unpack_note_directory(u, path, e);
-	if (u->out->mode == IMG_UNPACK_OVER)
+	if (u->out->mode != IMG_UNPACK_LAYER)
 		return err_set(e, ENOTDIR, "cannot overwrite non-directory with directory");
 	if (make_way(u, dir, name, e) < 0)
 		return -e->code;
@@ -419,7 +423,8 @@ static int make_entry(struct unpacker *u, const char *path, struct err *e)
 	if (!*path) {
 		if (type != AE_IFDIR)
 			return err_set(e, EINVAL, "it would replace the root directory");
-		return unpack_note_directory(u, path, e);
+		/* the directory that is copied into keeps its own mode and owner (CVE-2021-41089) */
+		return u->out->mode == IMG_UNPACK_HOST ? 0 : unpack_note_directory(u, path, e);
 	}
 	dir = open_parent(u, path, &name, e);
 	if (dir < 0)
@@ -466,7 +471,9 @@ static int next_entry(struct unpacker *u, struct err *e)
 	if (!raw || !*raw)
 		return err_set(e, EINVAL, "an entry of the archive has no name");
 	r = img_clean_name(raw, path, sizeof(path), e);
-	if (r < 0 || make_entry(u, path, e) < 0) {
+	if (r >= 0 && make_entry(u, path, e) < 0 && str_starts(e->msg, "invalid symlink"))
+		return -e->code; /* Docker's words, which have the name in them */
+	if (r < 0 || e->code) {
 		str_escape(shown, sizeof(shown), raw);
 		return err_wrap(e, "%s", shown);
 	}

@@ -20,13 +20,15 @@ int img_budget_init(struct img_budget *b, struct err *e);
 
 enum img_unpack_mode {
 	IMG_UNPACK_LAYER, /* into an empty directory, in overlayfs's form: whiteouts, opaque directories */
-	IMG_UNPACK_OVER,  /* over what is there, as `cp` does */
+	IMG_UNPACK_OVER,  /* over what is there, as `cp` into a container does */
+	IMG_UNPACK_HOST,  /* the same on the host: everything is the caller's, no set-user-ID, no attributes */
 };
 
 struct img_unpack {
 	int root;                  /* the directory; never replaced, never left */
 	enum img_unpack_mode mode;
 	struct img_budget *budget;
+	const char *host_path;     /* IMG_UNPACK_HOST: the directory's, for messages */
 	/* results */
 	uint64_t size;             /* of the files */
 	uint64_t lost_xattrs;      /* the file system has none */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ static int write_maps(pid_t pid, size_t n, const struct maps *m, struct err *e)
 /* The child: 0 when it is root of a mapped namespace. */
 static int become_child(int tell, int told, struct err *e)
 {
-	char c = unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
+	char c = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 'y' : 'n';
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || write(tell, &c, 1) != 1)
 		return err_sys(e, "talk to the parent");
@@ -83,6 +84,14 @@ static _Noreturn void end_like(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+bool img_in_own_userns(void)
+{
+	struct stat st;
+
+	/* PROC_USER_INIT_INO: the inode of the first user namespace is part of the kernel's interface */
+	return stat("/proc/self/ns/user", &st) < 0 || st.st_ino != 0xEFFFFFFDu;
 }
 
 int img_enter_userns(struct err *e)

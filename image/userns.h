@@ -2,6 +2,8 @@
 /* brig-image as a normal user goes on in a user namespace of its own. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /*
@@ -11,3 +13,5 @@
  * and for root, it returns at once: then owners are set as far as the kernel lets.
  */
 int img_enter_userns(struct err *e);
+/* Whether that has happened, or root of a user namespace started us: overlayfs then needs `userxattr`. */
+bool img_in_own_userns(void);
