@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -19,37 +20,45 @@ enum { EXIT_FRONT_END = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
 
 /* ---- errors ---- */
 
-static void keep_text(struct dk_context *c, struct err *e, int code, const char *prefix, const char *fmt,
-		      va_list ap)
+static int keep_text(struct dk_context *c, struct err *e, int code, const char *prefix, char *text)
 {
-	auto_free char *text = NULL;
-
-	if (vasprintf(&text, fmt, ap) < 0)
-		die_out_of_memory();
 	c->long_error = NULL;
 	err_set(e, code, "%s%s", prefix, text);
 	if (strlen(prefix) + strlen(text) >= sizeof(e->msg))
 		c->long_error = arena_printf(c->arena, "%s%s", prefix, text);
+	free(text);
+	return -e->code;
+}
+
+static char *text_of(const char *fmt, va_list ap)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		die_out_of_memory();
+	return text;
 }
 
 int dk_error(struct dk_context *c, struct err *e, int code, const char *fmt, ...)
 {
+	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	keep_text(c, e, code, "", fmt, ap);
+	text = text_of(fmt, ap);
 	va_end(ap);
-	return -e->code;
+	return keep_text(c, e, code, "", text);
 }
 
 int dk_daemon_error(struct dk_context *c, struct err *e, int code, const char *fmt, ...)
 {
+	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	keep_text(c, e, code, "Error response from daemon: ", fmt, ap);
+	text = text_of(fmt, ap);
 	va_end(ap);
-	return -e->code;
+	return keep_text(c, e, code, "Error response from daemon: ", text);
 }
 
 const char *dk_error_text(const struct dk_context *c, const struct err *e)

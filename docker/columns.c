@@ -9,7 +9,7 @@
 #include "docker/lists.h"
 #include "docker/unicode.h"
 
-enum { WIDTH_MIN = 10, PADDING = 3 };
+enum { WIDTH_MIN = 10, PADDING = 3, COLUMNS_MAX = 200 };
 
 struct line { const char *text; size_t n, tabs; };
 
@@ -17,6 +17,7 @@ struct table {
 	struct arena *a;
 	struct strbuf *out;
 	struct { struct line *v; size_t n; } lines;
+	size_t widths[COLUMNS_MAX + 1];
 };
 
 static size_t text_width(const char *s, size_t n)
@@ -45,7 +46,7 @@ static const char *cell(const struct line *l, size_t column, size_t *n)
 	return s;
 }
 
-static void write_lines(struct table *t, size_t from, size_t to, const size_t *widths)
+static void write_lines(struct table *t, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
 		const struct line *l = &t->lines.v[i];
@@ -55,7 +56,7 @@ static void write_lines(struct table *t, size_t from, size_t to, const size_t *w
 			const char *s = cell(l, k, &n);
 
 			strbuf_add(t->out, s, n);
-			for (size_t w = text_width(s, n); k < l->tabs && w < widths[k]; w++)
+			for (size_t w = text_width(s, n); k < l->tabs && w < t->widths[k]; w++)
 				strbuf_addc(t->out, ' ');
 		}
 		if (i + 1 < t->lines.n)
@@ -64,37 +65,35 @@ static void write_lines(struct table *t, size_t from, size_t to, const size_t *w
 }
 
 /* Lines [from, to) have `column` columns of known widths; finds out the next one's. */
-static void layout(struct table *t, size_t from, size_t to, size_t column, size_t *widths, size_t max)
+static void layout(struct table *t, size_t from, size_t to, size_t column)
 {
 	size_t plain = from;
 
-	for (size_t i = from; i < to && column < max;) {
+	for (size_t i = from; i < to && column < COLUMNS_MAX;) {
 		size_t width = WIDTH_MIN, end = i, n;
 
 		if (t->lines.v[i].tabs <= column) {
 			i++;
 			continue;
 		}
-		write_lines(t, plain, i, widths);
+		write_lines(t, plain, i);
 		for (; end < to && t->lines.v[end].tabs > column; end++) {
 			const char *s = cell(&t->lines.v[end], column, &n);
 			size_t w = text_width(s, n) + PADDING;
 
 			width = w > width ? w : width;
 		}
-		widths[column] = width;
-		layout(t, i, end, column + 1, widths, max);
+		t->widths[column] = width;
+		layout(t, i, end, column + 1);
 		plain = i = end;
 	}
-	write_lines(t, plain, to, widths);
+	write_lines(t, plain, to);
 }
 
 void dk_align_columns(struct strbuf *out, const char *text, size_t n)
 {
-	enum { COLUMNS_MAX = 200 };
 	auto_arena struct arena *a = arena_new();
 	struct table t = {.a = a, .out = out};
-	size_t widths[COLUMNS_MAX + 1] = {0};
 
 	for (size_t i = 0; i <= n;) {
 		const char *end = i < n ? memchr(text + i, '\n', n - i) : NULL;
@@ -107,7 +106,7 @@ void dk_align_columns(struct strbuf *out, const char *text, size_t n)
 		if (!end)
 			break;
 	}
-	layout(&t, 0, t.lines.n, 0, widths, COLUMNS_MAX);
+	layout(&t, 0, t.lines.n, 0);
 }
 
 char *dk_ellipsis(struct arena *a, const char *text, size_t width)

@@ -9,6 +9,7 @@
 
 struct range { uint64_t first, last; };
 
+
 static int parse_number(const char *text, uint64_t *ret, struct err *e)
 {
 	int r = str_u64(text, UINT16_MAX, ret);
@@ -74,7 +75,8 @@ static void add_port(struct arena *a, struct dk_run_options *o, size_t before, s
 
 /* One specification, split at its colons. */
 struct spec {
-	char *ip, *host, *container;
+	char *ip, *host, *container, *proto;
+	struct range host_range, container_range;
 };
 
 static struct spec split_spec(struct arena *a, const char *text)
@@ -99,15 +101,15 @@ static struct spec split_spec(struct arena *a, const char *text)
 	return s;
 }
 
-static void publish(struct arena *a, struct dk_run_options *o, const struct spec *s, const char *proto,
-		    const struct range *container, const struct range *host)
+static void publish(struct arena *a, struct dk_run_options *o, const struct spec *s)
 {
+	const struct range *container = &s->container_range, *host = &s->host_range;
 	bool host_range = container->first == container->last && host->first != host->last;
 	size_t before = o->ports.n;
 
 	for (uint64_t i = 0; i <= container->last - container->first; i++) {
 		struct dk_port p = {.container_port = (uint16_t)(container->first + i), .published = true,
-				    .proto = dk_lower(a, proto), .host_ip = s->ip, .host_port = (char *)""};
+				    .proto = dk_lower(a, s->proto), .host_ip = s->ip, .host_port = (char *)""};
 		unsigned long long first = host->first + i, last = host->last;
 
 		if (*s->host)
@@ -122,9 +124,9 @@ static int publish_spec(struct dk_context *c, struct dk_run_options *o, const ch
 	static const char *const protos[] = {"tcp", "udp", "sctp", NULL};
 	struct arena *a = c->arena;
 	struct spec s = split_spec(a, text);
-	struct range container = {0}, host = {0};
+	struct range *container = &s.container_range, *host = &s.host_range;
 	struct err ignored = {0};
-	char *proto, *port = split_proto(a, s.container, &proto);
+	char *port = split_proto(a, s.container, &s.proto);
 	size_t n = strlen(s.ip);
 
 	if (n > 2 && s.ip[0] == '[' && s.ip[n - 1] == ']')
@@ -133,17 +135,17 @@ static int publish_spec(struct dk_context *c, struct dk_run_options *o, const ch
 		return dk_error(c, e, EINVAL, "invalid IP address: %s", s.ip);
 	if (!*port)
 		return dk_error(c, e, EINVAL, "no port specified: %s<empty>", text);
-	if (parse_range(a, port, &container, &ignored) < 0)
+	if (parse_range(a, port, container, &ignored) < 0)
 		return dk_error(c, e, EINVAL, "invalid containerPort: %s", port);
-	if (*s.host && parse_range(a, s.host, &host, &ignored) < 0)
+	if (*s.host && parse_range(a, s.host, host, &ignored) < 0)
 		return dk_error(c, e, EINVAL, "invalid hostPort: %s", s.host);
-	if (*s.host && container.first != container.last &&
-	    container.last - container.first != host.last - host.first)
+	if (*s.host && container->first != container->last &&
+	    container->last - container->first != host->last - host->first)
 		return dk_error(c, e, EINVAL, "invalid ranges specified for container and host Ports: %s and %s",
 				port, s.host);
-	if (str_index(protos, dk_lower(a, proto)) < 0)
-		return dk_error(c, e, EINVAL, "invalid proto: %s", proto);
-	publish(a, o, &s, proto, &container, &host);
+	if (str_index(protos, dk_lower(a, s.proto)) < 0)
+		return dk_error(c, e, EINVAL, "invalid proto: %s", s.proto);
+	publish(a, o, &s);
 	return 0;
 }
 
