@@ -6,6 +6,7 @@
  * namespace. So addresses are given by looking at the ports that the bridge has, and nothing has to
  * be taken back when a container is killed. The files beside it only say whose the ports are.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -24,10 +25,11 @@
 #include "docker/network-def.h"
 #include "docker/network-names.h"
 #include "docker/network-ports.h"
+#include "docker/remove.h"
 #include "nsenter/ns.h"
 #include "nsenter/rtnl.h"
 
-enum { MTU = 1500 };
+enum { MTU = 1500, ID_DIGITS = 64 };
 
 #define ENGINE "Error response from daemon: "
 
@@ -621,9 +623,33 @@ void dk_network_end(const struct dk_roots *roots, const char *id, struct dk_netw
 	dk_network_forget(s);
 }
 
+/* Of a holder that was killed with all its containers. */
+static void sweep_one(struct arena *a, const struct dk_roots *roots, const char *dir)
+{
+	auto_holder struct dk_holder h = DK_HOLDER_NONE, again = DK_HOLDER_NONE;
+	struct err ignored;
+	auto_close int lock = -1, use = -1;
+
+	if (dk_holder_find(dir, &h, &ignored) != 0)
+		return;
+	lock = lock_all(a, roots, &ignored);
+	use = lock < 0 ? -1 : dk_lock_file(dir, "use", &ignored);
+	if (use >= 0 && flock(use, LOCK_EX | LOCK_NB) == 0 && dk_holder_find(dir, &again, &ignored) == 0)
+		dk_remove_tree(AT_FDCWD, dir, &ignored);
+}
+
 void dk_network_sweep(const struct dk_roots *roots)
 {
 	auto_arena struct arena *a = arena_new();
+	const char *networks = networks_dir(a, roots);
+	DIR *d = opendir(networks);
+	struct dirent *entry;
 
-	dk_ports_sweep(networks_dir(a, roots));
+	while (d && (entry = readdir(d)))
+		if (strlen(entry->d_name) == ID_DIGITS)
+			sweep_one(a, roots, arena_printf(a, "%s/%s", networks, entry->d_name));
+	if (d) {
+		closedir(d);
+		dk_ports_sweep(networks);
+	}
 }
