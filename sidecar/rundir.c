@@ -188,16 +188,6 @@ const char *rundir_out(const struct rundir *d)
 	return d->out;
 }
 
-bool rundir_valid_name(const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < n; i++)
-		if (name[i] == '/' || name[i] == ':' || (unsigned char)name[i] < 0x20 || name[i] == 0x7f)
-			return false;
-	return n > 0 && n < 200 && !str_eq(name, ".") && !str_eq(name, "..");
-}
-
 int rundir_put(struct rundir *d, const char *name, const struct strbuf *data,
 	       char ret_path[RUNDIR_PATH_MAX])
 {

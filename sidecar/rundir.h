@@ -38,5 +38,3 @@ void rundir_remove_pool(const char *path);
 void rundir_use_pool(struct rundir *d, const char *path);
 /* An open file of a kept run and its size, or -errno. */
 int rundir_file(const char *id, const char *name, const char *subject, uint64_t *ret_size);
-/* A name of one component that may be a file of a run. */
-bool rundir_valid_name(const char *name);

@@ -52,6 +52,17 @@ static int get_env(struct arena *a, const struct json *v, struct snippet *s, str
 	return 0;
 }
 
+/* One component, and nothing that --copy-in or a listing would trip over. */
+static bool is_file_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (name[i] == '/' || name[i] == ':' || (unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+			return false;
+	return n > 0 && n < 200 && !str_eq(name, ".") && !str_eq(name, "..");
+}
+
 static int get_files(const struct json *v, struct snippet *s, struct err *e)
 {
 	const struct json *m = json_get(v, "files");
@@ -63,7 +74,7 @@ static int get_files(const struct json *v, struct snippet *s, struct err *e)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct json *item = &m->items[i];
 
-		if (!rundir_valid_name(item->key) || str_starts(item->key, ".brigd-"))
+		if (!is_file_name(item->key) || str_starts(item->key, ".brigd-"))
 			return err_set(e, EINVAL, "files: a name has a slash, a colon or a control character");
 		s->files[s->n_files].name = item->key;
 		if (item->type != JSON_STRING ||

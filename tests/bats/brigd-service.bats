@@ -1,0 +1,88 @@
+# places: root
+# brigd as a service: crashes, settings, socket activation, its page.
+load ../lib/common
+load ../lib/sandbox
+load ../lib/brigd
+
+@test "brigd: kill -9 of brigd, of a brig, of the launcher: nothing is left" {
+	brigd_check brigd-crash
+	# Kept on purpose by the check.
+	rm -r "$T"/brigd-*
+}
+
+@test "brigd: settings that are wrong end it with a sentence" {
+	need_brigd
+	local line options words
+	run "$BRIGD" --help
+	assert_status 0
+	assert_contains "$output" "--max-exec-ms N"
+	run "$BRIGD" --version
+	assert_contains "$output" "brigd version"
+	while IFS='|' read -r options words; do
+		# shellcheck disable=SC2086
+		run timeout 20 "$BRIGD" --tmp-root "$T" $options
+		assert_status 1
+		assert_contains "$output" "$words"
+	done <<-EOF
+		--nonsense|unknown option
+		word|not an option
+		--max-body|needs a value
+		--max-body 5|not a number from 1024
+		--max-body 1e6|not a number
+		--listen localhost:80|is not IP:PORT
+		--listen 127.0.0.1:99999|is not IP:PORT
+		--outputs relative|not an absolute path
+		--brig /nowhere|no program brig
+		--tmp-root /nowhere|/nowhere
+		--config $T/none.json|none.json
+	EOF
+	echo '{"max_boddy": 5}' >"$T/c.json"
+	run "$BRIGD" --config "$T/c.json"
+	assert_contains "$output" "max_boddy: there is no such setting"
+	echo '{"max_body": "5"}' >"$T/c.json"
+	run "$BRIGD" --config "$T/c.json"
+	assert_contains "$output" "max_body: is a string"
+	echo secret >"$T/secret" && chmod 644 "$T/secret"
+	run "$BRIGD" --sidecar-secret-file "$T/secret"
+	assert_status 1
+	assert_contains "$output" "chmod 600"
+}
+
+@test "brigd: a socket from systemd, a stop that drains, the example of a configuration" {
+	need_brigd
+	python3 "$TESTS_LIB/brigd-activated" "$T" "$BRIGD" --config "$TREE/contrib/brigd.json" \
+		--state-root "$BRIG_ROOT" --tmp-root "$T" --access-log "$T/log" &
+	local pid=$!
+	wait_for 20 test -S "$T/activated.sock"
+	run curl -sS -m 20 --unix-socket "$T/activated.sock" http://localhost/health
+	assert_equal "$output" '{"status":"ok","docker_available":true}'
+	kill -TERM $pid
+	wait $pid
+	[ ! -e "$T"/brigd-runs-* ]
+	# The units are what systemd takes them for.
+	if command -v systemd-analyze >/dev/null; then
+		sed "s|/usr/local/bin/brigd|$BRIGD|" "$TREE/contrib/systemd/brigd.service" >"$T/brigd.service"
+		cp "$TREE/contrib/systemd/brigd.socket" "$T"
+		run systemd-analyze verify --man=no "$T/brigd.service" "$T/brigd.socket"
+		assert_status 0
+		assert_equal "$output" ""
+	fi
+}
+
+@test "brigd: the page, in a browser" {
+	need_brigd
+	need_command chromedriver
+	local port=$((20000 + RANDOM % 10000)) pid
+	"$BRIGD" --listen 127.0.0.1:$port --state-root "$BRIG_ROOT" --tmp-root "$T" --access-log "$T/log" &
+	pid=$!
+	wait_for 20 curl -s -o "$T/page" http://127.0.0.1:$port/
+	assert_contains "$(cat "$T/page")" "brig playground"
+	# Nothing comes from elsewhere.
+	run grep -nE '(src|href)="?(https?:)?//|@import|url\(' "$T/page"
+	assert_status 1
+	HOME=$T run timeout 120 python3 "$TESTS_LIB/brigd-browser" http://127.0.0.1:$port/ "$T"
+	kill $pid
+	wait $pid || true
+	assert_status 0
+	assert_contains "$output" "ok: a phone's width is enough"
+}
