@@ -19,11 +19,20 @@ struct arena {
 	struct chunk *head;
 };
 
+static void (*say_last_words)(void);
+
+void on_out_of_memory(void (*last_words)(void))
+{
+	say_last_words = last_words;
+}
+
 _Noreturn void die_out_of_memory(void)
 {
 	static const char msg[] = "brig: out of memory\n";
 
 	(void)!write(STDERR_FILENO, msg, sizeof(msg) - 1);
+	if (say_last_words)
+		say_last_words();
 	_exit(125);
 }
 

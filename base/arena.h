@@ -27,6 +27,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 /* For memory outside of arenas, with the same rule. */
 void *xrealloc(void *p, size_t size);
 _Noreturn void die_out_of_memory(void);
+/* Called by it before the end, without memory to be had; NULL: nothing. */
+void on_out_of_memory(void (*last_words)(void));
 
 static inline void cleanup_arena(struct arena **a)
 {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "base/str.h"
 #include "cgroups/internal.h"
 
@@ -267,6 +268,20 @@ static int add_settings(struct cg_builder *b, const struct oci_resources *r)
 
 /* ---- place ---- */
 
+/*
+ * "brig-ID"; where that is longer than a file name may be, the id's beginning and its hash. tail: what a
+ * unit's name has behind it.
+ */
+static const char *default_name(const struct cg_builder *b, const char *tail)
+{
+	char hex[SHA256_HEX + 1];
+
+	if (strlen("brig-") + strlen(b->rq->id) + strlen(tail) <= NAME_MAX)
+		return arena_printf(b->a, "brig-%s%s", b->rq->id, tail);
+	sha256_hex(b->rq->id, strlen(b->rq->id), hex);
+	return arena_printf(b->a, "brig-%.200s-%.16s%s", b->rq->id, hex, tail);
+}
+
 static int plan_path(struct cg_builder *b, const char *wish)
 {
 	const struct cg_host *h = b->rq->host;
@@ -275,7 +290,7 @@ static int plan_path(struct cg_builder *b, const char *wish)
 
 	p->explicit_path = wish != NULL;
 	if (!wish)
-		p->path = arena_printf(b->a, "%s/brig-%s", base, b->rq->id);
+		p->path = arena_printf(b->a, "%s/%s", base, default_name(b, ""));
 	else if (*wish == '/')
 		p->path = arena_strdup(b->a, wish);
 	else
@@ -315,7 +330,7 @@ static int plan_unit(struct cg_builder *b, const char *wish)
 	p->explicit_path = wish != NULL;
 	if (!wish) {
 		p->slice = arena_strdup(b->a, b->rq->host->euid ? "user.slice" : "system.slice");
-		p->unit = arena_printf(b->a, "brig-%s.scope", b->rq->id);
+		p->unit = (char *)default_name(b, ".scope");
 		return 0;
 	}
 	if (!prefix_end || strchr(wish, '/') || prefix_end[1] == '\0')

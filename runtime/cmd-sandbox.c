@@ -490,6 +490,48 @@ static int finish(struct job *j, int r, struct err *e)
 	return code;
 }
 
+/* The record for when there is no memory left to write one; only our own, not that of a child. */
+static struct {
+	struct strbuf text;
+	struct job *job;
+	pid_t pid;
+} last_record;
+
+static void write_last_record(void)
+{
+	struct job *j = last_record.job;
+	struct err ignored;
+
+	if (getpid() != last_record.pid)
+		return;
+	if (j->result_fd == STDOUT_FILENO && open_result(j, &ignored) < 0)
+		return;
+	(void)io_write_all(j->result_fd, last_record.text.p, last_record.text.len);
+}
+
+static void prepare_last_record(struct job *j)
+{
+	struct sandbox_result r = {0};
+
+	last_record.job = j;
+	last_record.pid = getpid();
+	result_setup_failed(&r, "out of memory", EXIT_SETUP_FAILED);
+	last_record.text.len = 0;
+	result_write(&r, &last_record.text);
+	on_out_of_memory(write_last_record);
+}
+
+int sandbox_refused(const struct err *e)
+{
+	auto_strbuf struct strbuf b = {0};
+	struct sandbox_result r = {0};
+
+	result_setup_failed(&r, e->msg, EXIT_SETUP_FAILED);
+	result_write(&r, &b);
+	(void)io_write_all(STDOUT_FILENO, b.p, b.len);
+	return command_failed(e, EXIT_SETUP_FAILED);
+}
+
 int cmd_sandbox(int argc, char **argv, const struct rt_globals *g)
 {
 	auto_arena struct arena *a = arena_new();
@@ -501,8 +543,10 @@ int cmd_sandbox(int argc, char **argv, const struct rt_globals *g)
 		.out = {-1, -1}, .err = {-1, -1}, .in = {-1, -1},
 	};
 	struct err e = {0};
-	int r = sandbox_request_parse(a, argc, argv, &j.q, &e), opened;
+	int r, opened;
 
+	prepare_last_record(&j);
+	r = sandbox_request_parse(a, argc, argv, &j.q, &e);
 	if (r == CLI_HELP)
 		return 0;
 	opened = open_result(&j, r < 0 ? &(struct err){0} : &e);
@@ -515,6 +559,8 @@ int cmd_sandbox(int argc, char **argv, const struct rt_globals *g)
 		r = run(&j, &e);
 	}
 	r = finish(&j, r, &e);
+	on_out_of_memory(NULL);
+	strbuf_free(&last_record.text);
 	supervise_free(&j.output);
 	rt_host_close(&j.host);
 	return r;

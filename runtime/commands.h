@@ -37,6 +37,8 @@ struct command_spec {
 };
 /* Parses, runs, logs an error: the exit code, 0 or 1. */
 int command_run(const struct command_spec *s, int argc, char **argv, const struct rt_globals *g);
+/* The record of a sandbox that was refused before its command line was read. */
+int sandbox_refused(const struct err *e);
 /* Logs e as the command's error; returns `code`, so that a command can `return fail(...)`. */
 int command_failed(const struct err *e, int code);
 /* The exit code for a container whose start failed in the exec: 127, 126, else `other`. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/runtime.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/procfs.h"
+#include "base/str.h"
+#include "base/sys.h"
 #include "nsenter/idmap.h"
 
 /* True when all the capabilities are effective in our own user namespace. */
@@ -40,6 +44,25 @@ static void find_subids(struct rt_host *h)
 	h->have_subids = true;
 }
 
+/* `unshare -U` alone leaves us root in a mount namespace that is the host's. */
+static bool may_copy_mounts(const struct rt_host *h)
+{
+	auto_close int fd = -1;
+
+	if (!h->privileged || h->initial_userns)
+		return h->privileged;
+	fd = open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	return fd >= 0 || errno != EPERM;
+}
+
+static bool is_setgroups_denied(int procfs)
+{
+	char word[16];
+	struct err ignored = {0};
+
+	return procfs_read(procfs, "self/setgroups", word, sizeof(word), &ignored) > 0 && str_eq(word, "deny");
+}
+
 int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e)
 {
 	auto_close int procfs = procfs_open(e);
@@ -50,6 +73,8 @@ int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e)
 		return procfs;
 	h.privileged = have_capabilities(1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID | 1ull << CAP_SETGID);
 	h.initial_userns = procfs_initial_userns();
+	h.may_copy_mounts = may_copy_mounts(&h);
+	h.setgroups_denied = !h.initial_userns && is_setgroups_denied(procfs);
 	if (!h.privileged)
 		find_subids(&h);
 	r = sec_host_probe(&h.security, e);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 #include "runtime/state.h"
+
+enum { STACK_NEEDED = 64 << 10 };
 
 struct command {
 	const char *name;
@@ -196,6 +199,17 @@ static int help(char *name, struct rt_globals *g)
 	return name ? command_failed(&e, 1) : parse_globals(2, words, g, &e) == CLI_HELP ? 0 : 1;
 }
 
+/* Frames of several kilobytes are common below; a guess too low would end in a segmentation fault. */
+static int check_stack(struct err *e)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_STACK, &l) < 0 || l.rlim_cur >= STACK_NEEDED)
+		return 0;
+	return err_set(e, ENOMEM, "the stack limit of %llu KiB is too small: brig needs %d (ulimit -s)",
+		       (unsigned long long)l.rlim_cur / 1024, STACK_NEEDED / 1024);
+}
+
 int main(int argc, char **argv)
 {
 	auto_arena struct arena *a = arena_new();
@@ -219,6 +233,8 @@ int main(int argc, char **argv)
 	if (str_eq(argv[i], "help"))
 		return help(i + 1 < argc ? argv[i + 1] : NULL, &g);
 	c = find_command(argv[i]);
+	if (c && check_stack(&e) < 0)
+		return c->run == cmd_sandbox ? sandbox_refused(&e) : command_failed(&e, EXIT_SETUP_FAILED);
 	if (!c) {
 		err_set(&e, EINVAL, "unknown command \"%s\" (see brig --help)", argv[i]);
 		return command_failed(&e, 1);

@@ -292,7 +292,7 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 		.net_ns = own & CLONE_NEWNET,
 		.ipc_ns = own & CLONE_NEWIPC,
 		.cgroup_ns = own & CLONE_NEWCGROUP,
-		.parent_privileged = h->privileged,
+		.parent_privileged = h->may_copy_mounts,
 		.no_pivot = o->no_pivot,
 		.host_rootfs = o->host_rootfs,
 		/* the options of proc are the pid namespace's: a joined one is not ours to change */
@@ -346,7 +346,7 @@ static int plan_security(struct arena *a, struct plan *p, const struct rt_host *
 		.spec = p->spec,
 		.host = &h->security,
 		.new_userns = (p->new_ns | plan_joined(p)) & CLONE_NEWUSER,
-		.setgroups_denied = p->setgroups_denied,
+		.setgroups_denied = p->setgroups_denied || h->setgroups_denied,
 		.new_keyring = !p->options.no_new_keyring,
 		.pdeathsig = p->options.die_with_parent ? SIGKILL : 0,
 	};

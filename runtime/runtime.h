@@ -39,6 +39,8 @@ struct rt_host {
 	uid_t euid;
 	gid_t egid;
 	bool privileged;        /* CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID effective in our user namespace */
+	bool setgroups_denied;  /* in our user namespace, and so in all below it */
+	bool may_copy_mounts;   /* privileged, and our mount namespace belongs to our user namespace */
 	bool initial_userns;    /* ids outside of our own user namespace do not exist otherwise */
 	bool have_subids;       /* a range of subordinate ids and the helpers to map it */
 	struct oci_id_mapping subuid, subgid; /* container_id 0, host_id, size */

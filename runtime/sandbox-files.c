@@ -154,7 +154,7 @@ static bool is_unchanged(const struct take *t, const struct sandbox_left *f)
 static int copy_bytes(int from, int to, uint64_t room, struct sandbox_left *f)
 {
 	unsigned char digest[SHA256_SIZE];
-	char buf[65536];
+	static char buf[65536]; /* ulimit -s may leave us no more than that */
 	struct sha256 sum;
 	ssize_t n;
 

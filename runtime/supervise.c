@@ -136,7 +136,7 @@ static void take_output(struct watch *w, struct tap *t, const char *data, size_t
 /* One read; false when there is nothing (more) to read, now or for ever. */
 static bool read_stream(struct watch *w, struct tap *t)
 {
-	char buf[CHUNK];
+	static char buf[CHUNK]; /* too much for a small stack */
 	ssize_t n;
 
 	if (t->from < 0)

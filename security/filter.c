@@ -219,7 +219,8 @@ static void add_range(struct range_list *list, uint32_t first, struct sec_code c
 static struct sec_code entry_code(struct arena *a, const struct entry_list *list,
 				  const uint64_t *keys, size_t n, uint32_t default_action)
 {
-	struct sock_filter scratch[BPF_MAXINSNS], *copy;
+	static struct sock_filter scratch[BPF_MAXINSNS]; /* too much for a small stack */
+	struct sock_filter *copy;
 	struct sec_program p = {scratch, 0, BPF_MAXINSNS};
 
 	for (size_t i = 0; i < n; i++)

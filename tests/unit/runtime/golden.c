@@ -26,7 +26,7 @@ static const uint32_t v2_controllers = CG_BIT(CG_CPU) | CG_BIT(CG_CPUSET) | CG_B
 static struct rt_host root_v2(void)
 {
 	return (struct rt_host){
-		.privileged = true, .initial_userns = true, .procfs = -1,
+		.privileged = true, .may_copy_mounts = true, .initial_userns = true, .procfs = -1,
 		.cgroups = {.kind = CG_V2, .mount = "/sys/fs/cgroup", .root = -1, .writable = true,
 			    .controllers = v2_controllers, .own = "/", .base = "/"},
 		.security = {.cap_last = 40, .cap_permitted = ALL_CAPS},
@@ -54,7 +54,7 @@ static struct rt_host user_v2(bool subids)
 {
 	struct rt_host h = root_v2();
 
-	h.privileged = false;
+	h.privileged = h.may_copy_mounts = false;
 	h.euid = h.egid = 1001;
 	h.cgroups.euid = 1001;
 	h.cgroups.own = h.cgroups.base = "/user.slice/user-1001.slice/user@1001.service";
