@@ -12,7 +12,9 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,19 +118,32 @@ static int run(struct dk_context *c, const char *path, const struct strv *argv, 
 	return r < 0 ? err_set(e, -r, "wait for %s: %s", argv->v[0], err_name(-r)) : r;
 }
 
+/* "brig-image" in the directory of the program at buf. */
+static bool is_beside(char *buf, size_t size)
+{
+	char *slash = strrchr(buf, '/');
+
+	if (!slash || (size_t)(slash - buf) + sizeof("/brig-image") >= size)
+		return false;
+	memcpy(slash, "/brig-image", sizeof("/brig-image"));
+	return access(buf, X_OK) == 0;
+}
+
 static int find_brig_image(char *buf, size_t size, struct err *e)
 {
 	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-	char *slash;
+	char real[PATH_MAX];
 
 	if (n > 0) {
 		buf[n] = '\0';
-		slash = strrchr(buf, '/');
-		if (slash && (size_t)(slash - buf) + sizeof("/brig-image") < size) {
-			memcpy(slash, "/brig-image", sizeof("/brig-image"));
-			if (access(buf, X_OK) == 0)
-				return 0;
-		}
+		if (is_beside(buf, size))
+			return 0;
+	}
+	/* `run` has mapped a copy of the program that has no path; the kernel noted what was executed */
+	if (realpath((const char *)getauxval(AT_EXECFN), real) && strlen(real) < size) {
+		memcpy(buf, real, strlen(real) + 1);
+		if (is_beside(buf, size))
+			return 0;
 	}
 	snprintf(buf, size, "%s/brig-image", BRIG_LIBEXECDIR);
 	if (access(buf, X_OK) < 0)
@@ -181,6 +196,31 @@ int dk_start_brig_image(struct dk_context *c, const struct strv *args, const str
 		return err_set(e, -r, "run %s: %s", path, err_name(-r));
 	*ret_pid = pid;
 	return 0;
+}
+
+int dk_remove_in_userns(int at, const char *name, struct err *e)
+{
+	char path[PATH_MAX], where[64], *argv[] = {"brig-image", "remove", path, NULL};
+	char program[PATH_MAX];
+	struct dk_context c = {.env = environ};
+	pid_t pid;
+	ssize_t n = 0;
+	int r;
+
+	if (at != AT_FDCWD) {
+		snprintf(where, sizeof(where), "/proc/self/fd/%d", at);
+		n = readlink(where, path, sizeof(path) - 1);
+		if (n < 0)
+			return err_sys(e, "find the path of a directory");
+	}
+	if (snprintf(path + n, sizeof(path) - (size_t)n, "%s%s", n ? "/" : "", name) >= (int)(sizeof(path) - (size_t)n))
+		return err_set(e, ENAMETOOLONG, "the path of %s is too long", name);
+	if (find_brig_image(program, sizeof(program), e) < 0)
+		return -e->code;
+	r = spawn(&c, program, argv, &(struct dk_program){.in = -1, .out = -1}, &pid);
+	if (r < 0)
+		return err_set(e, -r, "run %s: %s", program, err_name(-r));
+	return dk_wait_program(pid) == 0 ? 0 : err_set(e, EACCES, "remove %s", path);
 }
 
 int dk_run_program(struct dk_context *c, const struct strv *argv, const char *package,

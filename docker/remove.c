@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "docker/image-program.h"
 
 enum { DEPTH = 48 };
 
@@ -95,7 +96,7 @@ static int empty_dir(struct removal *r, int fd, int depth, struct err *e)
 	return code;
 }
 
-int dk_remove_tree(int at, const char *name, struct err *e)
+static int remove_all(int at, const char *name, struct err *e)
 {
 	struct removal r = {.name = name};
 	unsigned before;
@@ -115,4 +116,15 @@ int dk_remove_tree(int at, const char *name, struct err *e)
 	if (code < 0)
 		return code;
 	return unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? fail(&r, e) : 0;
+}
+
+int dk_remove_tree(int at, const char *name, struct err *e)
+{
+	int code = remove_all(at, name, e);
+
+	/* a normal user's container has made files of his subordinate ids, or he has copied them in */
+	if ((code != -EACCES && code != -EPERM) || geteuid() == 0)
+		return code;
+	e->code = 0;
+	return dk_remove_in_userns(at, name, e);
 }

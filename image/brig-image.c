@@ -30,6 +30,7 @@ static const struct img_command commands[] = {
 	{"load", "[--quiet] [--silent] [--name NAME]... [FILE]", img_cmd_load, true, IMG_USER_ROOT},
 	{"pack", "--lower DIR... [--as NAME] [PATH]", img_cmd_pack, false, IMG_USER_ROOT},
 	{"pack-own", "--proc FD|--dir DIR [--as NAME] [PATH]", img_cmd_pack, false, IMG_USER_SELF},
+	{"remove", "PATH", img_cmd_remove, false, IMG_USER_ROOT},
 	{"save", "NAME...", img_cmd_save, true, IMG_USER_ROOT},
 	{"stat", "--lower DIR... PATH", img_cmd_stat, false, IMG_USER_ROOT},
 	{"stat-own", "--proc FD|--dir DIR PATH", img_cmd_stat, false, IMG_USER_SELF},

@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "image/gc.h"
+#include "image/layers.h"
 #include "image/load.h"
 #include "image/make.h"
 #include "image/pack.h"
@@ -206,4 +207,21 @@ int img_cmd_save(struct img_program *p, struct err *e)
 	if (img_shut_in(p, -1, e) < 0)
 		return -e->code;
 	return img_save(&p->store, &names, STDOUT_FILENO, e);
+}
+
+/* `remove PATH`: a tree that belongs to ids of the caller's user namespace. */
+int img_cmd_remove(struct img_program *p, struct err *e)
+{
+	char *slash = p->argc == 1 ? strrchr(p->argv[0], '/') : NULL;
+	auto_close int dir = -1;
+
+	if (!slash || !slash[1] || strcmp(slash + 1, "..") == 0)
+		return err_set(e, EINVAL, "remove needs the absolute path of a directory");
+	*slash = '\0';
+	dir = open(slash == p->argv[0] ? "/" : p->argv[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return err_sys(e, "open %s", p->argv[0]);
+	if (img_shut_in(p, dir, e) < 0)
+		return -e->code;
+	return img_remove_tree(dir, slash + 1, e);
 }

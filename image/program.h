@@ -32,6 +32,7 @@ int img_cmd_gc(struct img_program *p, struct err *e);
 int img_cmd_load(struct img_program *p, struct err *e);
 int img_cmd_commit(struct img_program *p, struct err *e);
 int img_cmd_import(struct img_program *p, struct err *e);
+int img_cmd_remove(struct img_program *p, struct err *e);
 int img_cmd_save(struct img_program *p, struct err *e);
 int img_cmd_diff(struct img_program *p, struct err *e);
 int img_cmd_pack(struct img_program *p, struct err *e);
