@@ -32,6 +32,9 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static int any_kind(struct dk_context *c, const char *ref, const struct dk_inspect_options *o,
 		    struct dk_value *ret, struct err *e)
 {
+	/* There is an image of that name, too, which nobody pulled. */
+	if (str_eq(ref, "host") && dk_inspect_network && dk_inspect_container(c, ref, o, ret, e) == -ENOENT)
+		return dk_inspect_network(c, ref, o, ret, e);
 	for (size_t i = 0; i < KINDS; i++) {
 		int r = kinds[i].fn ? kinds[i].fn(c, ref, o, ret, e) : -ENOENT;
 

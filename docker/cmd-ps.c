@@ -244,7 +244,7 @@ static struct dk_value get_platform(struct arena *a, const void *row)
 {
 	(void)a;
 	(void)row;
-	return dk_nil();
+	return dk_null_pointer("v1.Platform");
 }
 
 static const struct dk_column columns[] = {
@@ -283,7 +283,8 @@ static int print(struct dk_context *c, const struct dk_ps_options *o, struct dk_
 	};
 	struct dk_format *f;
 	int r = dk_format_open(c->arena, &spec, &f, e);
-	bool sizes = r == 0 && (o->size || dk_format_uses(f, "Size"));
+	/* "{{json .}}" has all that there is. */
+	bool sizes = r == 0 && (o->size || dk_format_uses(f, "Size") || (o->format && strstr(o->format, "json .")));
 
 	for (size_t i = 0; r == 0 && i < rows->n; i++) {
 		rows->v[i].no_trunc = o->no_trunc;

@@ -46,6 +46,9 @@ static int create(struct dk_container *k, struct dk_run_options *o, bool start_n
 	if (wanted && cid < 0)
 		return cid;
 	r = dk_create(k, o, start_now, e);
+	if (r == 0 && o->oom_kill_disable && !o->memory)
+		dk_fail(0, "WARNING: OOM killer is disabled for the container, but no memory limit is set, this can "
+			"result in the system running out of resources.");
 	if (r == 0 && cid >= 0)
 		r = io_write_all(cid, k->record->id, strlen(k->record->id));
 	if (r < 0 && wanted)

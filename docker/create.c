@@ -441,8 +441,13 @@ static int fill(struct dk_container *k, struct dk_run_options *o, const struct i
 	return 0;
 }
 
-static int check_privileged(struct dk_container *k, const struct dk_run_options *o, struct err *e)
+static int check_allowed(struct dk_container *k, const struct dk_run_options *o, struct err *e)
 {
+	if (o->storage_opt.n)
+		return dk_daemon_error(k->c, e, ENOTSUP, "--storage-opt is supported only for overlay over xfs with "
+				       "'pquota' mount option");
+	if (o->cpu_shares < 0)
+		return dk_daemon_error(k->c, e, EINVAL, "shares: invalid argument");
 	if (!o->privileged || k->store->config.allow_privileged)
 		return 0;
 	return dk_daemon_error(k->c, e, EPERM, "privileged containers are not allowed here "
@@ -486,7 +491,7 @@ int dk_create(struct dk_container *k, struct dk_run_options *o, bool start_now, 
 	if (r == 0)
 		r = dk_new_id(id, e);
 	if (r == 0)
-		r = check_privileged(k, o, e);
+		r = check_allowed(k, o, e);
 	if (r < 0)
 		return r;
 	k->record = arena_new_of(k->c->arena, struct dk_record);

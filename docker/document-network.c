@@ -59,6 +59,9 @@ static struct dk_value endpoint(struct arena *a, const struct dk_store *s, const
 	}
 	dk_put(a, &v, "Links", dk_strings(a, &p->links, true));
 	dk_put(a, &v, "Aliases", dk_strings(a, &p->aliases, true));
+	put_text(a, &v, "MacAddress", p->mac);
+	dk_put(a, &v, "DriverOpts", dk_null_dict());
+	dk_put(a, &v, "GwPriority", dk_int(0));
 	put_text(a, &v, "NetworkID", p->network_id ? p->network_id : network_id(a, s, name));
 	put_text(a, &v, "EndpointID", p->endpoint_id);
 	put_text(a, &v, "Gateway", p->gateway);
@@ -67,8 +70,7 @@ static struct dk_value endpoint(struct arena *a, const struct dk_store *s, const
 	put_text(a, &v, "IPv6Gateway", "");
 	put_text(a, &v, "GlobalIPv6Address", "");
 	dk_put(a, &v, "GlobalIPv6PrefixLen", dk_int(0));
-	put_text(a, &v, "MacAddress", p->mac);
-	dk_put(a, &v, "DriverOpts", dk_null_dict());
+	dk_put(a, &v, "DNSNames", dk_strings(a, &p->aliases, true));
 	return v;
 }
 
@@ -86,7 +88,7 @@ static struct dk_value networks(struct arena *a, const struct dk_store *s, const
 }
 
 struct dk_value dk_network_document(struct arena *a, const struct dk_store *s, const struct dk_record *r,
-				    bool running)
+				    const struct dk_look *look)
 {
 	static const struct dk_endpoint none;
 	const struct dk_network_settings *n = &r->network;
@@ -97,11 +99,11 @@ struct dk_value dk_network_document(struct arena *a, const struct dk_store *s, c
 
 	put_text(a, &v, "Bridge", "");
 	put_text(a, &v, "SandboxID", n->sandbox_id);
+	put_text(a, &v, "SandboxKey", look->pid ? arena_printf(a, "/proc/%d/ns/net", (int)look->pid) : "");
+	dk_put(a, &v, "Ports", ports(a, n, look->running));
 	dk_put(a, &v, "HairpinMode", dk_bool(false));
 	put_text(a, &v, "LinkLocalIPv6Address", "");
 	dk_put(a, &v, "LinkLocalIPv6PrefixLen", dk_int(0));
-	dk_put(a, &v, "Ports", ports(a, n, running));
-	put_text(a, &v, "SandboxKey", "");
 	dk_put(a, &v, "SecondaryIPAddresses", dk_null_array());
 	dk_put(a, &v, "SecondaryIPv6Addresses", dk_null_array());
 	put_text(a, &v, "EndpointID", p->endpoint_id);

@@ -54,9 +54,19 @@ static struct dk_value optional_int(bool set, int64_t i)
 
 /* ---- State ---- */
 
-static const char *time_or_none(const char *t)
+/* As Go prints it: without zeros at the end. */
+static const char *go_time(struct doc *d, const char *t)
 {
-	return t && *t ? t : NO_TIME;
+	size_t n = t ? strlen(t) : 0;
+
+	if (!n)
+		return NO_TIME;
+	if (t[n - 1] != 'Z' || !strchr(t, '.'))
+		return t;
+	for (n--; n > 0 && t[n - 1] == '0'; n--)
+		;
+	n -= t[n - 1] == '.';
+	return arena_printf(d->a, "%.*sZ", (int)n, t);
 }
 
 static struct dk_value state(struct doc *d)
@@ -74,10 +84,12 @@ static struct dk_value state(struct doc *d)
 	put_int(d, &v, "Pid", d->look.pid);
 	put_int(d, &v, "ExitCode", alive ? 0 : st->exit_code);
 	put_text(d, &v, "Error", st->error);
-	put_text(d, &v, "StartedAt", time_or_none(d->look.started ? d->look.started : st->started));
-	put_text(d, &v, "FinishedAt", time_or_none(st->finished));
-	if (dk_health_document)
+	put_text(d, &v, "StartedAt", go_time(d, d->look.started ? d->look.started : st->started));
+	put_text(d, &v, "FinishedAt", go_time(d, st->finished));
+	if (dk_health_document && d->r->config.healthcheck)
 		dk_health_document(d->a, d->s, d->r, &v);
+	else
+		dk_put_omit(d->a, &v, "Health", dk_null_pointer("container.Health"));
 	return v;
 }
 
@@ -300,13 +312,12 @@ static void put_limits(struct doc *d, struct dk_value *v)
 	dk_put(d->a, v, "Devices", devices(d));
 	put_list(d, v, "DeviceCgroupRules", &o->device_cgroup_rules);
 	dk_put(d->a, v, "DeviceRequests", device_requests(d));
-	put_int(d, v, "KernelMemory", o->kernel_memory);
-	put_int(d, v, "KernelMemoryTCP", 0);
+	dk_put_omit(d->a, v, "KernelMemory", dk_int(o->kernel_memory));
 	put_int(d, v, "MemoryReservation", o->memory_reservation);
 	put_int(d, v, "MemorySwap", o->memory_swap ? o->memory_swap : o->memory > 0 ? 2 * o->memory : 0);
 	dk_put(d->a, v, "MemorySwappiness", optional_int(o->memory_swappiness >= 0, o->memory_swappiness));
-	dk_put(d->a, v, "OomKillDisable", dk_bool(o->oom_kill_disable));
-	dk_put(d->a, v, "PidsLimit", optional_int(o->pids_limit.set, o->pids_limit.v));
+	dk_put(d->a, v, "OomKillDisable", o->oom_kill_disable ? dk_bool(true) : dk_nil());
+	dk_put(d->a, v, "PidsLimit", optional_int(o->pids_limit.set && o->pids_limit.v > 0, o->pids_limit.v));
 	dk_put(d->a, v, "Ulimits", ulimits(d));
 	put_int(d, v, "CpuCount", 0);
 	put_int(d, v, "CpuPercent", 0);
@@ -352,16 +363,22 @@ static struct dk_value host_config(struct doc *d)
 
 /* ---- the rest ---- */
 
+/* Nothing is merged anywhere but in the container. */
 static struct dk_value graph_driver(struct doc *d)
 {
 	struct dk_value v = dk_struct("types.GraphDriverData"), data = dk_dict();
+	bool upper = !d->r->options.read_only || d->r->needs_upper;
 	auto_strbuf struct strbuf lower = {0};
 
-	for (size_t i = 0; i < d->r->layers.n; i++)
-		strbuf_printf(&lower, "%s%s", i ? ":" : "", d->r->layers.v[i]);
-	put_text(d, &data, "LowerDir", arena_strdup(d->a, strbuf_str(&lower)));
-	put_text(d, &data, "UpperDir", dk_container_path(d->s, d->r->id, "rw/diff"));
-	put_text(d, &data, "WorkDir", dk_container_path(d->s, d->r->id, "rw/work"));
+	if (!d->r->host_rootfs) {
+		strbuf_printf(&lower, "%s/mount-points", d->s->roots.data);
+		for (size_t i = 0; i < d->r->layers.n; i++)
+			strbuf_printf(&lower, ":%s", d->r->layers.v[i]);
+		put_text(d, &data, "LowerDir", arena_strdup(d->a, strbuf_str(&lower)));
+		put_text(d, &data, "MergedDir", "");
+		put_text(d, &data, "UpperDir", upper ? dk_container_path(d->s, d->r->id, "rw/diff") : "");
+		put_text(d, &data, "WorkDir", upper ? dk_container_path(d->s, d->r->id, "rw/work") : "");
+	}
 	dk_put(d->a, &v, "Data", data);
 	put_text(d, &v, "Name", d->r->host_rootfs ? "host" : "overlay2");
 	return v;
@@ -436,8 +453,8 @@ static struct dk_value config(struct doc *d)
 	put_bool(d, &v, "StdinOnce", f->stdin_once);
 	put_array(d, &v, "Env", &f->env);
 	put_list(d, &v, "Cmd", &f->cmd);
-	if (f->healthcheck)
-		dk_put(d->a, &v, "Healthcheck", healthcheck(d, f->healthcheck));
+	dk_put_omit(d->a, &v, "Healthcheck", f->healthcheck ? healthcheck(d, f->healthcheck)
+						     : dk_null_pointer("container.HealthConfig"));
 	put_text(d, &v, "Image", f->image);
 	dk_put(d->a, &v, "Volumes", set_of(d, &f->volumes));
 	put_text(d, &v, "WorkingDir", f->workdir);
@@ -463,7 +480,7 @@ struct dk_value dk_container_document(struct dk_context *c, const struct dk_stor
 	dk_container_look(s, r, &d.look);
 	dk_log_name(log, sizeof(log), r->id, 0);
 	dk_put_named(d.a, &v, "Id", "ID", dk_string(r->id));
-	put_text(&d, &v, "Created", r->created);
+	put_text(&d, &v, "Created", go_time(&d, r->created));
 	put_text(&d, &v, "Path", r->path);
 	put_array(&d, &v, "Args", &r->args);
 	dk_put(d.a, &v, "State", state(&d));
@@ -485,6 +502,6 @@ struct dk_value dk_container_document(struct dk_context *c, const struct dk_stor
 	dk_put(d.a, &v, "GraphDriver", graph_driver(&d));
 	dk_put(d.a, &v, "Mounts", mounts(&d));
 	dk_put(d.a, &v, "Config", config(&d));
-	dk_put(d.a, &v, "NetworkSettings", dk_network_document(d.a, s, r, d.look.running));
+	dk_put(d.a, &v, "NetworkSettings", dk_network_document(d.a, s, r, &d.look));
 	return v;
 }

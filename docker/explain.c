@@ -39,6 +39,23 @@ static bool is_kind_mismatch(const char *msg, int code)
 	return (code == ENOTDIR || code == EINVAL) && strstr(msg, "one is a directory and the other is not");
 }
 
+/* msg: "mount: mount TARGET: attach SOURCE (one is..." */
+static int explain_mismatch(struct dk_container *k, const char *msg, int code, struct err *e)
+{
+	const char *target = strstr(msg, "mount /"), *source = strstr(msg, ": attach "), *end = strstr(msg, " (one is");
+	struct arena *a = k->c->arena;
+
+	if (!target || !source || !end || source < target || end < source)
+		return dk_error(k->c, e, code, DAEMON "%s", msg);
+	target += strlen("mount ");
+	target = arena_strndup(a, target, (size_t)(source - target));
+	source += strlen(": attach ");
+	source = arena_strndup(a, source, (size_t)(end - source));
+	return dk_error(k->c, e, code, DAEMON OCI_CREATE "error during container init: error mounting \"%s\" to rootfs "
+			"at \"%s\": not a directory: unknown: Are you trying to mount a directory onto a file (or "
+			"vice-versa)? Check if the specified host path exists and is the expected type", source, target);
+}
+
 int dk_explain_start(struct dk_container *k, struct err *e)
 {
 	struct arena *a = k->c->arena;
@@ -55,8 +72,6 @@ int dk_explain_start(struct dk_container *k, struct err *e)
 		return dk_error(k->c, e, code, DAEMON "Cannot mkdir: %s is not a directory",
 				k->record->config.workdir);
 	if (is_kind_mismatch(msg, code))
-		return dk_error(k->c, e, code, DAEMON OCI_CREATE "%s: not a directory: unknown: Are you trying to "
-				"mount a directory onto a file (or vice-versa)? Check if the specified host path "
-				"exists and is the expected type", msg);
+		return explain_mismatch(k, msg, code, e);
 	return dk_error(k->c, e, code, DAEMON "%s", msg);
 }

@@ -23,7 +23,7 @@ int dk_inspect_all(struct dk_context *c, const struct dk_args *args, dk_inspect_
 
 /* Its parts in other files. dk_health_document puts State.Health (weak: healthchecks may be missing). */
 struct dk_value dk_network_document(struct arena *a, const struct dk_store *s, const struct dk_record *r,
-				    bool running);
+				    const struct dk_look *look);
 __attribute__((weak)) void dk_health_document(struct arena *a, const struct dk_store *s,
 					      const struct dk_record *r, struct dk_value *state);
 /* The document of a container (docker/document.c). */
