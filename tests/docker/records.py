@@ -231,6 +231,11 @@ def prepare(top, options):
     scene = Scene("base", top, options)
     if options.client:
         return scene
+    if options.load:
+        scene.shell("docker load -i %s" % options.load)
+        scene.names.ids["IMG1"] = scene.shell(
+            "tar -xOf %s manifest.json" % options.load)[1].split('"Config":"')[1][:64]
+        return scene
     archive = subprocess.run([os.path.join(HERE, "make-image")], check=True, text=True,
                              stdout=subprocess.PIPE).stdout.strip()
     code, out, err = scene.shell("docker import - pysand:latest <%s" % archive)
@@ -301,6 +306,7 @@ def parse(argv):
     parser.add_argument("--whole", action="store_true", help="run the whole scene of what is named")
     parser.add_argument("--engine", help="DOCKER_HOST, to see what a real docker says")
     parser.add_argument("--client", action="store_true", help="no image and no containers")
+    parser.add_argument("--load", help="archive of the image, instead of `import`")
     parser.add_argument("--top", help="directory for everything")
     parser.add_argument("--keep", action="store_true", help="leave that directory there")
     parser.add_argument("only", nargs="*")
