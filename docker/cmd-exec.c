@@ -17,6 +17,7 @@
 #include "docker/commands.h"
 #include "docker/container-spec.h"
 #include "docker/control.h"
+#include "docker/copy.h"
 #include "docker/events.h"
 #include "docker/relay.h"
 #include "docker/user.h"
@@ -36,6 +37,7 @@ struct job {
 	struct rt_container container;
 	struct dk_spec spec;
 	struct rt_exec x;
+	struct dk_copy copy;
 	char id[DK_ID_SIZE]; /* of this exec, in events */
 };
 
@@ -108,18 +110,27 @@ static int make_process(struct job *j, struct err *e)
 
 /* ---- running ---- */
 
-/* The streams that the process inherits from us; ours come back by `saved`. */
-static int set_streams(const struct job *j, int saved[3], struct err *e)
+/*
+ * The streams that the process inherits from us; ours come back by `saved`. Output goes through pipes of
+ * ours: with ours for its own, what the program leaves in the background would keep our caller waiting
+ * for the end of the output.
+ */
+static int set_streams(struct job *j, int saved[3], struct err *e)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	const bool keep[3] = {j->o->interactive && !j->o->detach, !j->o->detach, !j->o->detach};
+	const bool piped = !j->o->detach && !j->o->tty;
+	const int to[3] = {
+		j->o->interactive && !j->o->detach ? -1 : null,
+		piped ? j->copy.pipes[0][1] : j->o->detach ? null : -1,
+		piped ? j->copy.pipes[1][1] : j->o->detach ? null : -1,
+	};
 
 	if (null < 0)
 		return err_sys(e, "open /dev/null");
 	for (int i = 0; i < 3; i++)
-		if (!keep[i]) {
+		if (to[i] >= 0) {
 			saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-			if (dup2(null, i) < 0)
+			if (dup2(to[i], i) < 0)
 				return err_sys(e, "dup2 to %d", i);
 		}
 	return 0;
@@ -137,20 +148,17 @@ static void restore_streams(int saved[3])
 /* SIGTERM ends the client and not the program, which goes on. */
 static bool leave(int sig, void *arg)
 {
-	bool *left = arg;
+	struct job *j = arg;
 
-	if (sig == SIGTERM)
-		_exit(0);
-	*left = sig == SIGINT || sig == SIGHUP || sig == SIGQUIT;
-	if (*left)
-		_exit(EXIT_SIGNAL_BASE + sig);
-	return true;
+	if (sig != SIGTERM && sig != SIGINT && sig != SIGHUP && sig != SIGQUIT)
+		return true;
+	dk_copy_leave(&j->copy);
+	_exit(sig == SIGTERM ? 0 : EXIT_SIGNAL_BASE + sig);
 }
 
 static int wait_for_end(struct job *j, int sigfd, const struct dk_keys *keys, struct err *e)
 {
-	bool left = false;
-	struct ns_wait w = {.pidfd = j->x.pidfd, .sigfd = sigfd, .handle = leave, .arg = &left};
+	struct ns_wait w = {.pidfd = j->x.pidfd, .sigfd = sigfd, .handle = leave, .arg = j};
 	struct ns_exit x = {0};
 	int r;
 
@@ -163,7 +171,10 @@ static int wait_for_end(struct job *j, int sigfd, const struct dk_keys *keys, st
 		if (r == 0)
 			r = ns_reap(j->x.pidfd, &x, NULL, e);
 	} else {
-		r = ns_wait(&w, &x, NULL, e);
+		r = dk_copy_until_end(&j->copy, &w, &x, e);
+		dk_copy_leave(&j->copy);
+		if (r == -EPIPE) /* as if the signal had ended us, but for what was started */
+			return EXIT_SIGNAL_BASE + SIGPIPE;
 	}
 	if (r < 0)
 		return r;
@@ -174,7 +185,12 @@ static int launch(struct job *j, struct err *e)
 {
 	static const struct cli_list no_groups;
 	int saved[3] = {-1, -1, -1};
-	int r = set_streams(j, saved, e);
+	int r = j->o->detach || j->o->tty ? 0 : dk_copy_pipes(&j->copy, e);
+
+	j->copy.to[0] = STDOUT_FILENO;
+	j->copy.to[1] = STDERR_FILENO;
+	if (r == 0)
+		r = set_streams(j, saved, e);
 
 	j->x = (struct rt_exec){
 		RT_EXEC_NONE, .container = &j->container, .spec = j->spec.oci, .globals = &j->c->store->runtime,
@@ -184,6 +200,7 @@ static int launch(struct job *j, struct err *e)
 	if (r == 0)
 		r = rt_exec(&j->x, e);
 	restore_streams(saved);
+	dk_copy_started(&j->copy);
 	return r;
 }
 
@@ -283,7 +300,8 @@ static int run(struct job *j, const struct dk_keys *keys, struct err *e)
 
 int dk_cmd_exec(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
-	struct job j = {.c = c, .o = args->options, .argv = args->argv + 1, .container = RT_CONTAINER_NONE};
+	struct job j = {.c = c, .o = args->options, .argv = args->argv + 1, .container = RT_CONTAINER_NONE,
+			.copy = DK_COPY_NONE};
 	struct dk_keys keys;
 	int r = dk_parse_keys(c, j.o->detach_keys, &keys, e);
 
@@ -296,6 +314,7 @@ int dk_cmd_exec(struct dk_context *c, const struct dk_args *args, struct err *e)
 	r = check(&j, args->argv[0], e);
 	if (r == 0)
 		r = run(&j, &keys, e);
+	dk_copy_close(&j.copy);
 	rt_exec_close(&j.x);
 	rt_container_close(&j.container);
 	return r;

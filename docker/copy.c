@@ -10,14 +10,21 @@
 #include "base/io.h"
 #include "base/sys.h"
 
-enum { OUT, ERR, SIGNALS, EXITED, SOURCES, CHUNK = 32 << 10 };
+enum { OUT, ERR, SIGNALS, EXITED, SOURCES, CHUNK = 32 << 10, LOW_FDS = 10 };
 
-int dk_copy_open(struct dk_copy *c, const struct dk_container *k, struct err *e)
+int dk_copy_pipes(struct dk_copy *c, struct err *e)
 {
 	for (int i = 0; i < 2; i++)
 		if (pipe2(c->pipes[i], O_CLOEXEC) < 0)
 			return err_sys(e, "make a pipe for the container");
-	return dk_log_open(&c->log, k->store, k->record, e);
+	return 0;
+}
+
+int dk_copy_open(struct dk_copy *c, const struct dk_container *k, struct err *e)
+{
+	int r = dk_copy_pipes(c, e);
+
+	return r < 0 ? r : dk_log_open(&c->log, k->store, k->record, e);
 }
 
 void dk_copy_started(struct dk_copy *c)
@@ -59,6 +66,45 @@ static void pass_signals(const struct ns_wait *w)
 	while ((sig = ns_signals_next(w->sigfd)) > 0)
 		if (!w->handle || !w->handle(sig, w->arg))
 			sys_pidfd_send_signal(w->pidfd, sig);
+}
+
+/* Nothing but the pipes is kept: no stream of the client, no lock. */
+static void drain(struct dk_copy *c)
+{
+	int null = open("/dev/null", O_RDWR);
+	struct pollfd p[2];
+	char buf[CHUNK];
+	int open_ends = 2;
+
+	setsid();
+	for (int i = 0; i < 2; i++)
+		p[i] = (struct pollfd){fcntl(c->pipes[i][0], F_DUPFD, LOW_FDS), POLLIN, 0};
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		dup2(null, i);
+	for (int i = 0; i < 2; i++)
+		p[i].fd = dup2(p[i].fd, STDERR_FILENO + 1 + i);
+	sys_close_range(STDERR_FILENO + 3, ~0U, 0);
+	while (open_ends && poll(p, 2, -1) >= 0)
+		for (int i = 0; i < 2; i++)
+			if (p[i].revents && read(p[i].fd, buf, sizeof(buf)) <= 0) {
+				p[i].fd = -1;
+				open_ends--;
+			}
+}
+
+void dk_copy_leave(struct dk_copy *c)
+{
+	struct pollfd p[2] = {{c->pipes[0][0], 0, 0}, {c->pipes[1][0], 0, 0}};
+	bool held = false;
+
+	if (poll(p, 2, 0) < 0)
+		return;
+	for (int i = 0; i < 2; i++)
+		held = held || (p[i].fd >= 0 && !(p[i].revents & POLLHUP));
+	if (held && fork() == 0) {
+		drain(c);
+		_exit(0);
+	}
 }
 
 /* One round; what was written before the exit is in the pipes by then, and nobody is waited for who holds

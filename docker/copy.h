@@ -13,6 +13,8 @@ struct dk_copy {
 };
 #define DK_COPY_NONE {.pipes = {{-1, -1}, {-1, -1}}, .to = {-1, -1}, .log = DK_LOG_NONE}
 
+int dk_copy_pipes(struct dk_copy *c, struct err *e);
+/* With the log. */
 int dk_copy_open(struct dk_copy *c, const struct dk_container *k, struct err *e);
 /* The container has its ends: without ours, the end of its output can be seen. */
 void dk_copy_started(struct dk_copy *c);
@@ -21,5 +23,10 @@ void dk_copy_started(struct dk_copy *c);
  * -EPIPE: a stream of the client has no reader any more ("write /dev/stdout: broken pipe").
  */
 int dk_copy_until_end(struct dk_copy *c, const struct ns_wait *w, struct ns_exit *ret_exit, struct err *e);
+/*
+ * For who leaves while others still hold the container's ends: a process in the background reads on
+ * until they are gone, so that they are not killed by SIGPIPE. Does nothing when nobody holds them.
+ */
+void dk_copy_leave(struct dk_copy *c);
 void dk_copy_close(struct dk_copy *c);
 #define auto_copy __attribute__((cleanup(dk_copy_close)))

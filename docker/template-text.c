@@ -95,6 +95,8 @@ static bool uses(const struct dk_node *n, const char *field)
 	if ((n->type == DK_N_FIELD || n->type == DK_N_CHAIN || n->type == DK_N_VARIABLE) &&
 	    dk_strv_has(&n->idents, field))
 		return true;
+	if (n->type == DK_N_DOT) /* {{json .}} */
+		return true;
 	for (size_t i = 0; i < n->list.n; i++)
 		if (uses(n->list.v[i], field))
 			return true;

@@ -174,14 +174,14 @@ static int check(const struct dk_volume_want *w, struct err *e)
 	const char *name = w->name ? w->name : "";
 	char clean[NAME_LENGTH_MAX];
 
+	if (w->driver && *w->driver && !str_eq(w->driver, "local"))
+		return err_set(e, ENOENT, ENGINE "create %s: error looking up volume plugin %s: plugin \"%s\" not "
+						 "found", name, w->driver, w->driver);
 	if (w->name && !valid_name(w->name))
 		return err_set(e, EINVAL, ENGINE "create %s: \"%s\" includes invalid characters for a local volume "
 						 "name, only \"[a-zA-Z0-9][a-zA-Z0-9_.-]\" are allowed. If you "
 						 "intended to pass a host directory, use absolute path",
 			       str_escape(clean, sizeof(clean), w->name), clean);
-	if (w->driver && *w->driver && !str_eq(w->driver, "local"))
-		return err_set(e, ENOENT, ENGINE "create %s: error looking up volume plugin %s: plugin \"%s\" not "
-						 "found", name, w->driver, w->driver);
 	if (w->options.n)
 		return err_set(e, EINVAL, ENGINE "create %s: option \"%s\" is not supported: volumes of brig are "
 						 "directories; bind the device's mount point instead",
