@@ -50,6 +50,7 @@ VARIABLE = [
     (r"\b172\.17\.0\.\d+", ADDRESS),
     (r"02:42:ac:11:00:02", r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"),
     (r"\b3276\d\b", r"\d+"),
+    (r"word_word", r"[a-z]+_[a-z]+\d*"),
     (r"endpoint [a-z]+_[a-z]+ ", r"endpoint [a-z]+_[a-z]+\d* "),
 ]
 ID = re.compile(r"<(ID|IMG)(\d+)>|(id|im)12_(\d{7})")

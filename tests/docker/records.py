@@ -144,7 +144,7 @@ def entry_of(record, table):
 def changed(record, entry):
     """RECORD with what ENTRY says instead."""
     new = dict(record)
-    for key in ("rc", "out", "err"):
+    for key in ("rc", "out", "err", "json"):
         if key in entry:
             new[key] = entry[key]
     for old, text in entry.get("replace", []):
@@ -153,17 +153,31 @@ def changed(record, entry):
     return new
 
 
+def in_order(text, ignored):
+    """Lines of JSON with sorted members, and without those of IGNORED."""
+    def known(pairs):
+        return {k: v for k, v in pairs if k not in ignored}
+    try:
+        return "".join(json.dumps(json.loads(line, object_pairs_hook=known), sort_keys=True) + "\n"
+                       if line.startswith(("{", "[")) else line + "\n" for line in text.splitlines())
+    except ValueError:
+        return text
+
+
 def compare(record, actual, names, vary):
     """A list of what differs; empty if nothing does. Binds the ids on the way."""
     code, out, err = actual
     wrong = [] if code == record["rc"] else ["exit %s instead of %d" % (code, record["rc"])]
     for key, text in (("out", out), ("err", err)):
-        pattern = names.pattern(expected.expand(record.get(key, "")), vary)
+        want = record.get(key, "")
+        if key == "out" and "json" in record:
+            want, text = (in_order(t, record["json"]) for t in (want, text))
+        pattern = names.pattern(expected.expand(want), vary)
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match:
             names.bind(match)
         else:
-            wrong.append("%s\n   is     %r\n   not    %r" % (key, text, record.get(key, "")))
+            wrong.append("%s\n   is     %r\n   not    %r" % (key, text, want))
         if not expected.aligned(text):
             wrong.append("%s: columns" % key)
     return wrong
