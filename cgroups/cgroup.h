@@ -138,6 +138,7 @@ struct cg_request {
 	bool systemd;     /* --systemd-cgroup: cgroupsPath is "slice:prefix:name" */
 	bool disabled;    /* --cgroup-manager=disabled: no cgroup, limits are an error */
 	bool best_effort; /* a limit that cannot be enforced is a warning, not an error */
+	bool managed;     /* somebody will change limits later, as if cgroupsPath were named */
 };
 
 enum cg_driver { CG_DRIVER_NONE, CG_DRIVER_FS, CG_DRIVER_SYSTEMD };

@@ -485,7 +485,7 @@ static void set_wanted(struct cg_builder *b)
 	const struct cg_host *h = b->rq->host;
 	uint32_t mask = h->kind == CG_V1 ? v1 : v2;
 
-	if (h->kind == CG_V1 && b->p->explicit_path)
+	if (h->kind == CG_V1 && (b->p->explicit_path || b->rq->managed))
 		mask |= v1_managed;
 	b->p->wanted = mask & h->controllers;
 }

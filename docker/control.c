@@ -33,7 +33,7 @@ int dk_signal(struct dk_context *c, const struct dk_record *r, int sig, struct e
 	return 0;
 }
 
-static void wake_monitor(struct dk_context *c, const struct dk_record *r)
+void dk_wake_monitor(struct dk_context *c, const struct dk_record *r)
 {
 	auto_close int fd = dk_wire_connect(dk_run_path(c->store, r->id, NULL));
 	auto_strbuf struct strbuf b = {0};
@@ -63,7 +63,7 @@ int dk_forbid_restart(struct dk_context *c, const struct dk_record *r, struct er
 		return 0;
 	code = dk_record_update(c->store, r->id, set_stopped, NULL, e);
 	if (code == 0)
-		wake_monitor(c, r);
+		dk_wake_monitor(c, r);
 	return code;
 }
 

@@ -11,6 +11,8 @@
 int dk_signal(struct dk_context *c, const struct dk_record *r, int sig, struct err *e);
 /* No restart by the policy from now on; tells the monitor. */
 int dk_forbid_restart(struct dk_context *c, const struct dk_record *r, struct err *e);
+/* Tells the monitor, if there is one, that the record has changed. */
+void dk_wake_monitor(struct dk_context *c, const struct dk_record *r);
 /* The signal, then after so many seconds (-1: never) SIGKILL; returns when the owner has written the end
  * down. Nothing to do for one that does not run. */
 struct dk_stop { const char *signal; struct opt_i64 seconds; };

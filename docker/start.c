@@ -188,6 +188,7 @@ static int launch_once(struct dk_container *k, const int stdio[3], struct err *e
 
 	if (r == 0)
 		r = make_upper(k, &spec->overlay, e);
+	spec->options.limits_change = k->record->options.detach || !k->record->options.remove;
 	if (r == 0)
 		r = plan_build(k->c->arena, &(struct plan_input){spec->oci, &spec->options, &k->host}, &plan, e);
 	if (r < 0)

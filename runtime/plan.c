@@ -332,6 +332,7 @@ static int plan_cgroup(struct arena *a, struct plan *p, const struct rt_host *h,
 		.systemd = p->options.systemd_cgroup,
 		.disabled = p->options.no_cgroup,
 		.best_effort = p->options.best_effort,
+		.managed = p->options.limits_change,
 	};
 	int r = cg_plan_build(a, &rq, &p->cgroup, e);
 

@@ -34,6 +34,7 @@ struct plan_options {
 	bool tiny_init;          /* pid 1 is our init, the payload its child */
 	bool die_with_parent;
 	bool best_effort;
+	bool limits_change;      /* later, by an update, of which this start knows nothing */
 	bool bind_proc;          /* sandbox: our /proc bound; others: the annotation org.brig.proc */
 	bool no_pivot, no_new_keyring;
 	enum plan_userns userns;
