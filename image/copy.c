@@ -118,6 +118,7 @@ enum { MAX_LOWER = 132 };
 struct diff {
 	int lower[MAX_LOWER];
 	size_t n;
+	bool deletions; /* which entries of a directory it is the turn of: these are named last */
 	struct err *e;
 };
 
@@ -184,11 +185,15 @@ static int diff_directory(struct diff *d, int dir, const char *path, unsigned de
 static int diff_entry(struct diff *d, int dir, const char *name, const char *path, unsigned depth)
 {
 	struct stat st;
+	bool deletion;
 	int fd;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_sys(d->e, "look at %.200s", path);
-	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(0, 0)) {
+	deletion = S_ISCHR(st.st_mode) && st.st_rdev == makedev(0, 0);
+	if (deletion != d->deletions)
+		return 0;
+	if (deletion) {
 		printf("D /%s\n", path);
 		return 0;
 	}
@@ -211,14 +216,16 @@ static int diff_directory(struct diff *d, int dir, const char *path, unsigned de
 
 	if (n < 0)
 		r = err_sys(d->e, "read the directory %.200s", path);
-	for (int i = 0; i < n; i++) {
-		const char *name = names[i]->d_name;
+	for (int i = 0; i < 2 * n; i++) {
+		const char *name = names[i % n]->d_name;
 
+		d->deletions = i >= n;
 		if (r == 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
 		    snprintf(child, sizeof(child), "%s%s%s", path, *path ? "/" : "", name) < (int)sizeof(child))
 			r = diff_entry(d, dir, name, child, depth);
-		free(names[i]);
 	}
+	for (int i = 0; i < n; i++)
+		free(names[i]);
 	if (n >= 0)
 		free(names);
 	close(dir);

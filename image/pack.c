@@ -207,29 +207,37 @@ static bool is_opaque(int fd)
 
 static int pack_entry(struct packer *k, int dir, const char *name, const char *path, unsigned depth);
 
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_named(const struct dirent *d)
+{
+	return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+}
+
+/* Sorted: the same tree is the same archive, and a layer of it has the same digest. */
 static int pack_content(struct packer *k, int fd, const char *path, unsigned depth)
 {
-	DIR *d = fdopendir(fd);
-	struct dirent *entry;
+	struct dirent **names = NULL;
+	int n = scandirat(fd, ".", &names, is_named, compare_names), r = 0;
 	char child[PATH_MAX];
-	int r = 0;
 
-	if (!d) {
-		close(fd);
-		return err_sys(k->e, "read the directory %.200s", path);
-	}
-	while (r == 0 && (errno = 0, entry = readdir(d))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (snprintf(child, sizeof(child), "%s%s%s", path, *path ? "/" : "", entry->d_name) >=
-		    (int)sizeof(child))
-			r = err_set(k->e, ENAMETOOLONG, "a path below %.100s... is too long for an archive", path);
-		else
-			r = pack_entry(k, dirfd(d), entry->d_name, child, depth);
-	}
-	if (r == 0 && errno)
+	if (n < 0)
 		r = err_sys(k->e, "read the directory %.200s", path);
-	closedir(d);
+	for (int i = 0; i < n; i++) {
+		const char *name = names[i]->d_name;
+
+		if (r == 0 && snprintf(child, sizeof(child), "%s%s%s", path, *path ? "/" : "", name) >=
+				      (int)sizeof(child))
+			r = err_set(k->e, ENAMETOOLONG, "a path below %.100s... is too long for an archive", path);
+		else if (r == 0)
+			r = pack_entry(k, fd, name, child, depth);
+		free(names[i]);
+	}
+	free(names);
+	close(fd);
 	return r;
 }
 

@@ -160,6 +160,8 @@ DELIBERATE = [
     {"ids": "H-37", "why": "as newer engines: saved in the form of OCI as well",
      "out": '[{"Config":"blobs/sha256/<IMG1>","RepoTags":["brigrec-s:1"],'
             '"Layers":["blobs/sha256/<HEX64>"]}]'},
+    {"ids": "G-25", "why": "as newer engines: an archive has numbers for owners, no names",
+     "replace": [(r"root/root DATE     ", "0/0 DATE           ")]},
     # --- inspect ---
     {"ids": "D2-30 D2-40 I-17 L-07", "why": "one order of the members, the engine's; nothing is there"
      " of a merged directory, a file of the network namespace, or an end in the network none",
