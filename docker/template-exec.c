@@ -26,6 +26,7 @@ struct state {
 	struct err *e;
 	bool missing_is_error;
 	const struct dk_node *node; /* for messages */
+	const char *name;           /* of the running template */
 	struct { struct variable *v; size_t n; } vars;
 	unsigned steps, calls;
 };
@@ -55,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct state *s, const ch
 	}
 	dk_node_text(&context, s->node);
 	err_set(s->e, EINVAL, "template: %s:%zu:%zu: executing %s at <%s>: %s", s->t->name, line, column,
-		dk_quoted(s->a, s->t->name), strbuf_str(&context), text);
+		dk_quoted(s->a, s->name), strbuf_str(&context), text);
 	return false;
 }
 
@@ -167,7 +168,8 @@ static bool record_field(const struct arguments *args, const char *name, const v
 		*ret = m->value;
 		return true;
 	}
-	return fail(args->s, "can't evaluate field %s in type %s", name, receiver->go_type);
+	return fail(args->s, "can't evaluate field %s in type %s", name,
+		    receiver->boxed ? "interface {}" : receiver->go_type);
 }
 
 static bool field(const struct arguments *args, const char *name, const value *receiver, value *ret)
@@ -186,8 +188,10 @@ static bool field(const struct arguments *args, const char *name, const value *r
 	case DK_OBJECT: return object_field(args, name, receiver, ret);
 	case DK_DICT: return dict_field(args, name, receiver, ret);
 	case DK_RECORD: return record_field(args, name, receiver, ret);
-	default: return fail(s, "can't evaluate field %s in type %s", name, dk_type_name(receiver));
+	default: break;
 	}
+	return fail(s, "can't evaluate field %s in type %s", name,
+		    receiver->boxed ? "interface {}" : dk_type_name(receiver));
 }
 
 /* .A.B.C: arguments go to the last one. */
@@ -196,7 +200,9 @@ static bool field_chain(const struct arguments *args, const struct dk_node *n, c
 	size_t first = n->type == DK_N_VARIABLE;
 	value v = *receiver;
 
-	args->s->node = n;
+	/* Behind a parenthesis Go keeps the last node in it. */
+	if (n->type != DK_N_CHAIN)
+		args->s->node = n;
 	for (size_t i = first; i < n->idents.n; i++) {
 		const struct arguments none = {.s = args->s};
 		value next;
@@ -255,14 +261,16 @@ static bool check_count(struct state *s, const struct dk_function_row *f, size_t
 /* Is v what the parameter asks for? n is its node, NULL for a piped value. */
 static bool check_type(struct state *s, char kind, const struct dk_node *n, const value *v)
 {
-	enum dk_type want = kind == 's' ? DK_TEXT : DK_INTEGER;
-	const char *name = kind == 's' ? "string" : "int";
+	enum dk_type want = kind == 's' ? DK_TEXT : kind == 'l' ? DK_ARRAY : DK_INTEGER;
+	const char *name = kind == 's' ? "string" : kind == 'l' ? "[]string" : "int";
 
 	if (kind == 'v' || v->type == want)
 		return true;
 	if (is_invalid(v))
 		return fail(s, "invalid value; expected %s", name);
-	if (n && (n->type == DK_N_BOOL || n->type == DK_N_NUMBER || n->type == DK_N_STRING || n->type == DK_N_NIL)) {
+	if (n && n->type == DK_N_NIL)
+		return fail(s, "cannot assign nil to %s", name);
+	if (n && kind != 'l' && (n->type == DK_N_BOOL || n->type == DK_N_NUMBER || n->type == DK_N_STRING)) {
 		auto_strbuf struct strbuf b = {0};
 
 		dk_node_text(&b, n);
@@ -319,10 +327,10 @@ static bool call(const struct arguments *args, const char *name, value *ret)
 		if (!check_type(s, parameter(f, written), NULL, &v[written]))
 			return false;
 	}
+	if (f->fn(&c, ret, &why) == 0)
+		return true;
 	s->node = args->cmd;
-	if (f->fn(&c, ret, &why) < 0)
-		return fail(s, "error calling %s: %s", name, why.msg);
-	return true;
+	return fail(s, "error calling %s: %s", name, why.msg);
 }
 
 /* ---- expressions ---- */
@@ -401,14 +409,17 @@ static bool pipeline(struct state *s, const value *dot, const struct dk_node *pi
 		/* What was an empty interface has no type any more. */
 		if (v.type == DK_NIL)
 			v = dk_invalid();
+		v.boxed = false;
 	}
 	for (size_t i = 0; i < pipe->decl.n; i++) {
 		const char *name = pipe->decl.v[i]->idents.v[0];
 
-		if (pipe->assign)
+		if (!pipe->assign)
+			push_variable(s, name, v);
+		else if (find_variable(s, name))
 			*find_variable(s, name) = v;
 		else
-			push_variable(s, name, v);
+			return fail(s, "undefined variable: %s", name);
 	}
 	*ret = v;
 	return true;
@@ -485,7 +496,6 @@ static bool walk_range(struct state *s, const value *dot, const struct dk_node *
 	s->node = n;
 	if (!pipeline(s, dot, n->pipe, &v))
 		return false;
-	s->node = n;
 	if (v.type != DK_ARRAY && v.type != DK_DICT && v.type != DK_INTEGER && v.type != DK_NIL) {
 		auto_strbuf struct strbuf b = {0};
 
@@ -503,7 +513,8 @@ static bool walk_range(struct state *s, const value *dot, const struct dk_node *
 static bool walk_template(struct state *s, const value *dot, const struct dk_node *n)
 {
 	const struct dk_node *body = NULL;
-	size_t scope = s->vars.n, outer = 0;
+	size_t outer = s->vars.n;
+	const char *name = s->name;
 	enum flow flow = FLOW_NONE;
 	struct variable *saved;
 	value v = dk_invalid();
@@ -520,14 +531,15 @@ static bool walk_template(struct state *s, const value *dot, const struct dk_nod
 	if (n->pipe && !pipeline(s, dot, n->pipe, &v))
 		return false;
 	/* The other template sees its own "$" only. */
+	s->name = n->text;
 	saved = s->vars.v;
-	outer = scope;
 	s->vars.v = NULL;
 	s->vars.n = 0;
 	push_variable(s, "$", v);
 	s->calls++;
 	ok = walk(s, &v, body, &flow);
 	s->calls--;
+	s->name = name;
 	s->vars.v = saved;
 	s->vars.n = outer;
 	return ok;
@@ -567,7 +579,8 @@ int dk_template_execute(struct dk_template *t, const struct dk_value *data, bool
 			struct strbuf *out, struct err *e)
 {
 	struct err why = {0};
-	struct state s = {.t = t, .a = t->arena, .out = out, .e = &why, .missing_is_error = missing_is_error};
+	struct state s = {.t = t, .a = t->arena, .out = out, .e = &why, .name = t->name,
+			  .missing_is_error = missing_is_error};
 	enum flow flow = FLOW_NONE;
 
 	push_variable(&s, "$", *data);

@@ -120,7 +120,7 @@ static int fn_lower(call *c, value *ret, struct err *e)
 	return change_case(c, ret, false);
 }
 
-/* The first letter of each word; a word goes on behind letters, digits, "_" and "'". */
+/* The first letter of each word; a word goes on behind letters, digits and "_". */
 static int fn_title(call *c, value *ret, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
@@ -132,7 +132,7 @@ static int fn_title(call *c, value *ret, struct err *e)
 		unsigned char ch = (unsigned char)v->text[i];
 
 		strbuf_addc(&b, inside ? (char)ch : (char)toupper(ch));
-		inside = isalnum(ch) || ch == '_' || ch >= 0x80 || ch == '\'';
+		inside = isalnum(ch) || ch == '_' || ch >= 0x80;
 	}
 	*ret = text(c->a, &b);
 	return 0;
@@ -173,9 +173,7 @@ static int fn_join(call *c, value *ret, struct err *e)
 	auto_strbuf struct strbuf b = {0};
 	const value *v = &c->args[0], *sep = &c->args[1];
 
-	if (v->type != DK_ARRAY && v->type != DK_NIL)
-		return err_set(e, EINVAL, "expected a list, got %s", dk_type_name(v));
-	for (uint32_t i = 0; v->type == DK_ARRAY && i < v->n; i++) {
+	for (uint32_t i = 0; i < v->n; i++) {
 		strbuf_add(&b, sep->text, i ? sep->n : 0);
 		dk_print_value(&b, &v->items[i]);
 		if (b.len > TEXT_MAX)
@@ -318,6 +316,14 @@ static bool is_basic(const value *v)
 	return v->type == DK_BOOLEAN || v->type == DK_INTEGER || v->type == DK_REAL || v->type == DK_TEXT;
 }
 
+static int not_comparable(const value *v, struct err *e)
+{
+	auto_strbuf struct strbuf b = {0};
+
+	dk_print_value(&b, v);
+	return err_set(e, EINVAL, "non-comparable type %s: %s", strbuf_str(&b), dk_type_name(v));
+}
+
 static int equal(const value *a, const value *b, bool *ret, struct err *e)
 {
 	bool nil = a->type == DK_NIL || a->type == DK_NULL_POINTER, other = b->type == DK_NIL || b->type == DK_NULL_POINTER;
@@ -328,7 +334,7 @@ static int equal(const value *a, const value *b, bool *ret, struct err *e)
 	}
 	if (a->type != b->type)
 		return is_basic(a) && is_basic(b) ? err_set(e, EINVAL, "incompatible types for comparison")
-						  : err_set(e, EINVAL, "non-comparable type");
+						  : not_comparable(is_basic(a) ? b : a, e);
 	switch ((enum dk_type)a->type) {
 	case DK_BOOLEAN: *ret = a->boolean == b->boolean; return 0;
 	case DK_INTEGER: *ret = a->integer == b->integer; return 0;
@@ -336,7 +342,7 @@ static int equal(const value *a, const value *b, bool *ret, struct err *e)
 	case DK_TEXT: *ret = a->n == b->n && memcmp(a->text, b->text, a->n) == 0; return 0;
 	default: break;
 	}
-	return err_set(e, EINVAL, "non-comparable type %s", dk_type_name(a));
+	return not_comparable(a, e);
 }
 
 /* The first is compared with each of the others. */
@@ -425,7 +431,7 @@ static int fn_len(call *c, value *ret, struct err *e)
 	const value *v = &c->args[0];
 
 	if (v->type == DK_NIL)
-		return err_set(e, EINVAL, "len of untyped nil");
+		return err_set(e, EINVAL, "reflect: call of reflect.Value.Type on zero Value");
 	if (v->type == DK_NULL_POINTER)
 		return err_set(e, EINVAL, "len of nil pointer");
 	if (v->type != DK_TEXT && v->type != DK_ARRAY && v->type != DK_DICT)
@@ -460,7 +466,8 @@ static int index_one(const value *item, const value *key, value *ret, struct err
 		if (to_index(key, item->n, &i, e) < 0)
 			return -e->code;
 		if (i == item->n)
-			return err_set(e, EINVAL, "index out of range: %lld", (long long)i);
+			return err_set(e, EINVAL, "reflect: %s index out of range",
+				       item->type == DK_ARRAY ? "slice" : "string");
 		*ret = item->type == DK_ARRAY ? item->items[i] : dk_int((unsigned char)item->text[i]);
 		return 0;
 	case DK_DICT:
@@ -529,7 +536,7 @@ static int fn_same(call *c, value *ret, struct err *e)
 }
 
 static const struct dk_function_row own[] = {
-	{"json", fn_json, "v"}, {"split", fn_split, "ss"}, {"join", fn_join, "vs"}, {"title", fn_title, "s"},
+	{"json", fn_json, "v"}, {"split", fn_split, "ss"}, {"join", fn_join, "ls"}, {"title", fn_title, "s"},
 	{"lower", fn_lower, "s"}, {"upper", fn_upper, "s"}, {"pad", fn_pad, "sii"}, {"truncate", fn_truncate, "si"},
 };
 static const struct dk_function_row header[] = {

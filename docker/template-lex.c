@@ -142,19 +142,33 @@ static bool word(struct lexer *l, size_t from, enum dk_token_type type)
 	return true;
 }
 
+/* The text of a Go number, as far as its letters go; the parser reads the value. */
+static void skip_number(struct lexer *l)
+{
+	const char *digits = "0123456789_", *s = l->text;
+
+	l->pos += s[l->pos] == '+' || s[l->pos] == '-';
+	if (s[l->pos] == '0' && s[l->pos + 1] && strchr("xXoObB", s[l->pos + 1])) {
+		digits = strchr("xX", s[l->pos + 1]) ? "0123456789abcdefABCDEF_" : strchr("oO", s[l->pos + 1]) ? "01234567_" : "01_";
+		l->pos += 2;
+	}
+	l->pos += strspn(s + l->pos, digits);
+	if (s[l->pos] == '.')
+		l->pos += 1 + strspn(s + l->pos + 1, digits);
+	if (s[l->pos] && strchr(strlen(digits) > 12 ? "pP" : "eE", s[l->pos])) {
+		l->pos++;
+		l->pos += s[l->pos] == '+' || s[l->pos] == '-';
+		l->pos += strspn(s + l->pos, "0123456789_");
+	}
+}
+
 static bool number(struct lexer *l, size_t from)
 {
-	char text[80];
-
-	l->pos = from + (l->text[from] == '+' || l->text[from] == '-');
-	while (is_name(l->text[l->pos]) || l->text[l->pos] == '.' ||
-	       ((l->text[l->pos] == '+' || l->text[l->pos] == '-') && strchr("eEpP", l->text[l->pos - 1])))
+	l->pos = from;
+	skip_number(l);
+	if (is_name(l->text[l->pos])) {
 		l->pos++;
-	if (!isdigit((unsigned char)l->text[from + (l->text[from] == '+' || l->text[from] == '-')]) &&
-	    l->text[from + (l->text[from] == '+' || l->text[from] == '-')] != '.') {
-		snprintf(text, sizeof(text), "bad number syntax: \"%.*s\"", (int)(l->pos - from < 40 ? l->pos - from : 40),
-			 l->text + from);
-		return mistake(l, from, arena_strdup(l->a, text));
+		return mistake(l, from, arena_printf(l->a, "bad number syntax: \"%.*s\"", (int)(l->pos - from), l->text + from));
 	}
 	emit(l, DK_T_NUMBER, from);
 	return true;
@@ -181,20 +195,26 @@ static bool dotted(struct lexer *l, size_t from)
 	return word(l, from, DK_T_FIELD);
 }
 
+/* The last blank before "-}}" belongs to that. */
+static bool blanks(struct lexer *l, size_t from)
+{
+	while (is_space(l->text[l->pos]))
+		l->pos++;
+	if (strncmp(l->text + l->pos, "-}}", 3) == 0)
+		l->pos--;
+	if (l->pos > from)
+		emit(l, DK_T_SPACE, from);
+	return true;
+}
+
 /* One token inside of an action that is not its end. */
 static bool inside(struct lexer *l)
 {
 	size_t from = l->pos;
 	char c = l->text[l->pos++];
 
-	if (is_space(c)) {
-		bool trim;
-
-		while (is_space(l->text[l->pos]) && !(l->pos--, right_marker(l, &trim) ? (l->pos++, true) : (l->pos++, false)))
-			l->pos++;
-		emit(l, DK_T_SPACE, from);
-		return true;
-	}
+	if (is_space(c))
+		return blanks(l, from);
 	switch (c) {
 	case '=': emit(l, DK_T_ASSIGN, from); return true;
 	case ':':
@@ -211,12 +231,15 @@ static bool inside(struct lexer *l)
 	case '.': return dotted(l, from);
 	case '(':
 	case ')': return paren(l, from, c);
-	case ',': emit(l, DK_T_CHAR, from); return true;
 	}
 	if (c == '+' || c == '-' || isdigit((unsigned char)c))
 		return number(l, from);
 	if (is_name(c))
 		return word(l, from, DK_T_IDENTIFIER);
+	if (isprint((unsigned char)c)) {
+		emit(l, DK_T_CHAR, from);
+		return true;
+	}
 	l->pos = from;
 	return bad_character(l, from, "unrecognized character in action:");
 }

@@ -17,7 +17,7 @@ struct parser {
 	struct dk_template *t;
 	struct arena *a;
 	struct dk_tokens tokens;
-	size_t i;          /* the next token */
+	size_t i, last;    /* the next token, the last one read */
 	struct strv vars;  /* names in scope; n is cut back at the end of one */
 	unsigned depth, ranges;
 	struct err *e;
@@ -37,7 +37,7 @@ static node new_node(struct parser *p, enum dk_node_type type, size_t pos)
 /* Always NULL, so that a step can `return fail(...)`. The line is that of the last token. */
 __attribute__((format(printf, 2, 3))) static node fail(struct parser *p, const char *fmt, ...)
 {
-	size_t pos = p->tokens.v[p->i ? p->i - 1 : 0].pos, line = 1;
+	size_t pos = p->tokens.v[p->last].pos, line = 1;
 	char text[400];
 	va_list ap;
 
@@ -62,6 +62,7 @@ static const struct dk_token *next(struct parser *p)
 {
 	const struct dk_token *t = &p->tokens.v[p->i];
 
+	p->last = p->i;
 	if (p->i + 1 < p->tokens.n)
 		p->i++;
 	return t;
@@ -93,7 +94,7 @@ static node unexpected(struct parser *p, const struct dk_token *t, const char *c
 		break;
 	}
 	text = arena_strndup(p->a, t->text, t->n);
-	if (t->type > DK_T_NIL)
+	if (t->type >= DK_T_DOT)
 		return fail(p, "unexpected <%s> in %s", text, context);
 	if (dk_rune_count(text, t->n) > 10)
 		return fail(p, "unexpected %s... in %s", dk_quoted(p->a, arena_strndup(p->a, text, 10)), context);
@@ -376,7 +377,7 @@ static bool declarations(struct parser *p, node pipe, const char *context)
 			declare(p, pipe, v);
 			return true;
 		}
-		if (after->type != DK_T_CHAR) {
+		if (after->type != DK_T_CHAR || after->text[0] != ',') {
 			p->i = at;
 			return true;
 		}
@@ -570,6 +571,7 @@ static node invocation(struct parser *p, bool block, size_t pos)
 	const char *context = block ? "block clause" : "template clause";
 	node n = new_node(p, DK_N_TEMPLATE, pos);
 
+	n->pos = peek_word(p)->pos;
 	n->text = template_name(p, context);
 	if (!n->text)
 		return NULL;

@@ -28,7 +28,7 @@ const char *dk_type_name(const struct dk_value *v)
 	return "?";
 }
 
-/* %v of a float: the shortest that reads back, with an exponent below -4 and from 21 on. */
+/* %v of a float: the shortest that reads back, with an exponent below -4 and from 6 on. */
 static void print_real(struct strbuf *b, double v)
 {
 	char text[64];
@@ -42,7 +42,7 @@ static void print_real(struct strbuf *b, double v)
 		snprintf(text, sizeof(text), "%.*e", digits, v);
 	while (strtod(text, NULL) != v && digits++ < 17);
 	exponent = atoi(strchr(text, 'e') + 1);
-	if (exponent >= -4 && exponent < 21) {
+	if (exponent >= -4 && exponent < 6) {
 		strbuf_printf(b, "%.*f", digits > exponent ? digits - exponent : 0, v);
 		return;
 	}
@@ -303,6 +303,7 @@ struct formatter {
 	const char *s, *end;
 	const struct dk_value *v;
 	size_t i, n;
+	bool reordered; /* then nothing counts as left over */
 };
 
 /* A width or a precision: digits, or "*" for an argument. */
@@ -327,6 +328,23 @@ static int take_number(struct formatter *f, int none)
 	return v > WIDTH_MAX ? none : v;
 }
 
+/* "[2]": the number of the argument to go on with. */
+static void take_index(struct formatter *f)
+{
+	const char *s = f->s + 1;
+	size_t i = 0;
+
+	if (f->s >= f->end || *f->s != '[')
+		return;
+	for (; s < f->end && *s >= '0' && *s <= '9'; s++)
+		i = i < WIDTH_MAX ? i * 10 + (size_t)(*s - '0') : i;
+	if (s >= f->end || *s != ']' || !i)
+		return;
+	f->s = s + 1;
+	f->i = i;
+	f->reordered = true;
+}
+
 static struct verb take_verb(struct formatter *f)
 {
 	struct verb v = {.precision = -1};
@@ -338,6 +356,7 @@ static struct verb take_verb(struct formatter *f)
 		v.space |= *f->s == ' ';
 		v.zero |= *f->s == '0';
 	}
+	take_index(f);
 	v.width = take_number(f, 0);
 	if (v.width < 0) {
 		v.minus = true;
@@ -345,8 +364,10 @@ static struct verb take_verb(struct formatter *f)
 	}
 	if (f->s < f->end && *f->s == '.') {
 		f->s++;
+		take_index(f);
 		v.precision = take_number(f, 0);
 	}
+	take_index(f);
 	if (f->s < f->end)
 		v.letter = *f->s++;
 	return v;
@@ -374,7 +395,7 @@ void dk_sprintf(struct strbuf *b, const struct dk_value *v, size_t n)
 		else
 			format_value(b, &verb, &v[f.i++]);
 	}
-	if (f.i < n) {
+	if (f.i < n && !f.reordered) {
 		strbuf_adds(b, "%!(EXTRA ");
 		for (size_t i = f.i; i < n; i++) {
 			strbuf_adds(b, i > f.i ? ", " : "");

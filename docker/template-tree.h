@@ -75,7 +75,7 @@ typedef int dk_function(const struct dk_call *c, struct dk_value *ret, struct er
 struct dk_function_row {
 	const char *name;
 	dk_function *fn;    /* NULL: "and" and "or", which the execution knows */
-	const char *params; /* a letter each: s text, i integer, v any; * behind one: any number of it */
+	const char *params; /* a letter each: s text, i integer, v any, l a list; * behind one: any number of it */
 };
 const struct dk_function_row *dk_template_function(bool header, const char *name);
 

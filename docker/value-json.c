@@ -290,7 +290,7 @@ static struct dk_value from_members(struct arena *a, const struct json *j)
 	return v;
 }
 
-struct dk_value dk_from_json(struct arena *a, const struct json *j)
+static struct dk_value from_json(struct arena *a, const struct json *j)
 {
 	struct dk_value v;
 
@@ -304,6 +304,14 @@ struct dk_value dk_from_json(struct arena *a, const struct json *j)
 	}
 	v = dk_stringn(j->text, j->n);
 	v.number = j->type == JSON_NUMBER;
+	return v;
+}
+
+struct dk_value dk_from_json(struct arena *a, const struct json *j)
+{
+	struct dk_value v = from_json(a, j);
+
+	v.boxed = true;
 	return v;
 }
 
@@ -322,7 +330,7 @@ static struct dk_value raw_members(struct arena *a, const struct dk_value *v)
 	return r;
 }
 
-struct dk_value dk_to_raw(struct arena *a, const struct dk_value *v)
+static struct dk_value to_raw(struct arena *a, const struct dk_value *v)
 {
 	struct dk_value r = *v;
 
@@ -349,4 +357,12 @@ struct dk_value dk_to_raw(struct arena *a, const struct dk_value *v)
 	case DK_RECORD: return v->null ? dk_nil() : raw_members(a, v);
 	default: return r;
 	}
+}
+
+struct dk_value dk_to_raw(struct arena *a, const struct dk_value *v)
+{
+	struct dk_value r = to_raw(a, v);
+
+	r.boxed = true;
+	return r;
 }

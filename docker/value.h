@@ -45,6 +45,7 @@ struct dk_value {
 	bool null;    /* DK_ARRAY, DK_DICT */
 	bool text_elements; /* DK_DICT: map[string]string; a missing key is "" for index */
 	bool number;  /* DK_TEXT: digits of a JSON number */
+	bool boxed;   /* an element of a raw document: Go's interface {}, in some messages */
 	union {
 		bool boolean;
 		int64_t integer;
