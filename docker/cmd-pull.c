@@ -139,11 +139,13 @@ static int pull(struct transfer *t)
 	char *digest;
 	int r;
 
-	if (!t->quiet)
-		fprintf(t->out, "%s: Pulling from %s\n", t->ref.digest ? t->ref.digest : t->ref.tag ? t->ref.tag : "latest",
-			t->ref.path);
 	fflush(t->out);
 	r = remote_digest(t, &digest);
+	if (r == 0 && !t->quiet) {
+		fprintf(t->out, "%s: Pulling from %s\n", t->ref.digest ? t->ref.digest : t->ref.tag ? t->ref.tag : "latest",
+			t->ref.path);
+		fflush(t->out);
+	}
 	if (r == 0)
 		r = dk_scratch(t->c, &t->scratch, t->e);
 	if (r != 0)
@@ -217,6 +219,16 @@ static int push(struct transfer *t)
 	return dk_run_skopeo(t->c, &argv, &out, t->e);
 }
 
+/* What a registry says to a push is shown without who passes it on. */
+static int bare(struct dk_context *c, struct err *e)
+{
+	static const char engine[] = "Error response from daemon: ";
+	const char *text = dk_error_text(c, e);
+
+	return str_starts(text, engine) ? dk_error(c, e, e->code, "%s", arena_strdup(c->arena, text + strlen(engine)))
+					: -e->code;
+}
+
 int dk_cmd_push(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const struct dk_pull_options *o = args->options;
@@ -245,5 +257,5 @@ int dk_cmd_push(struct dk_context *c, const struct dk_args *args, struct err *e)
 		printf("%s\n", img_ref_full(c->arena, &t.ref));
 	else if (r == 0)
 		printf("%s: digest: %s\n", t.ref.tag ? t.ref.tag : "latest", digest);
-	return r;
+	return r < 0 ? bare(c, e) : r;
 }

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "docker/inspect.h"
 
+enum { SHORT_ID = 12 };
+
 static void put_text(struct arena *a, struct dk_value *v, const char *key, const char *text)
 {
 	dk_put(a, v, key, dk_string(text));
@@ -42,7 +44,20 @@ static const char *network_id(struct arena *a, const struct dk_store *s, const c
 	return dk_network_find(a, &s->roots, name, &def, &ignored) == 0 ? def.id : "";
 }
 
-static struct dk_value endpoint(struct arena *a, const struct dk_store *s, const char *name,
+/* On a network of the user's it is known by its short id as well. */
+static struct dk_value aliases(struct arena *a, const struct dk_record *r, const struct dk_endpoint *p)
+{
+	struct dk_value v = dk_strings(a, &p->aliases, false);
+
+	if (p->network && !str_eq(p->network, "bridge"))
+		dk_push(a, &v, dk_stringn(r->id, SHORT_ID));
+	v.null = v.n == 0;
+	return v;
+}
+
+struct at { const struct dk_store *store; const struct dk_record *record; };
+
+static struct dk_value endpoint(struct arena *a, const struct at *at, const char *name,
 				const struct dk_endpoint *p)
 {
 	static const struct dk_endpoint none;
@@ -58,11 +73,11 @@ static struct dk_value endpoint(struct arena *a, const struct dk_store *s, const
 		dk_put(a, &v, "IPAMConfig", dk_null_pointer("network.EndpointIPAMConfig"));
 	}
 	dk_put(a, &v, "Links", dk_strings(a, &p->links, true));
-	dk_put(a, &v, "Aliases", dk_strings(a, &p->aliases, true));
+	dk_put(a, &v, "Aliases", aliases(a, at->record, p));
 	put_text(a, &v, "MacAddress", p->mac);
 	dk_put(a, &v, "DriverOpts", dk_null_dict());
 	dk_put(a, &v, "GwPriority", dk_int(0));
-	put_text(a, &v, "NetworkID", p->network_id ? p->network_id : network_id(a, s, name));
+	put_text(a, &v, "NetworkID", p->network_id ? p->network_id : network_id(a, at->store, name));
 	put_text(a, &v, "EndpointID", p->endpoint_id);
 	put_text(a, &v, "Gateway", p->gateway);
 	put_text(a, &v, "IPAddress", p->address);
@@ -74,16 +89,18 @@ static struct dk_value endpoint(struct arena *a, const struct dk_store *s, const
 	return v;
 }
 
-static struct dk_value networks(struct arena *a, const struct dk_store *s, const struct dk_network_settings *n)
+static struct dk_value networks(struct arena *a, const struct dk_store *s, const struct dk_record *r)
 {
+	const struct dk_network_settings *n = &r->network;
+	const struct at at = {s, r};
 	struct dk_value v = dk_dict();
 
 	for (size_t i = 0; i < n->endpoints.n; i++)
-		dk_put(a, &v, n->endpoints.v[i].network, endpoint(a, s, n->endpoints.v[i].network, &n->endpoints.v[i]));
+		dk_put(a, &v, n->endpoints.v[i].network, endpoint(a, &at, n->endpoints.v[i].network, &n->endpoints.v[i]));
 	if (dk_network_kind(n) == DK_NETWORK_NONE)
-		dk_put(a, &v, "none", endpoint(a, s, "none", NULL));
+		dk_put(a, &v, "none", endpoint(a, &at, "none", NULL));
 	if (dk_network_kind(n) == DK_NETWORK_HOST)
-		dk_put(a, &v, "host", endpoint(a, s, "host", NULL));
+		dk_put(a, &v, "host", endpoint(a, &at, "host", NULL));
 	return v;
 }
 
@@ -114,6 +131,6 @@ struct dk_value dk_network_document(struct arena *a, const struct dk_store *s, c
 	dk_put(a, &v, "IPPrefixLen", dk_int(p->prefix));
 	put_text(a, &v, "IPv6Gateway", "");
 	put_text(a, &v, "MacAddress", p->mac);
-	dk_put(a, &v, "Networks", networks(a, s, n));
+	dk_put(a, &v, "Networks", networks(a, s, r));
 	return v;
 }

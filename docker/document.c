@@ -35,6 +35,12 @@ static void put_bool(struct doc *d, struct dk_value *v, const char *key, bool b)
 	dk_put(d->a, v, key, dk_bool(b));
 }
 
+/* Where Go has another name for it: templates with the JSON's are executed on the plain JSON, as in Docker. */
+static void put_int_named(struct doc *d, struct dk_value *v, const char *key, const char *go_name, int64_t i)
+{
+	dk_put_named(d->a, v, key, go_name, dk_int(i));
+}
+
 /* null when it is empty. */
 static void put_list(struct doc *d, struct dk_value *v, const char *key, const struct strv *l)
 {
@@ -49,7 +55,7 @@ static void put_array(struct doc *d, struct dk_value *v, const char *key, const 
 
 static struct dk_value optional_int(bool set, int64_t i)
 {
-	return set ? dk_int(i) : dk_nil();
+	return set ? dk_int(i) : dk_null_pointer("int64");
 }
 
 /* ---- State ---- */
@@ -260,9 +266,9 @@ static void put_isolation(struct doc *d, struct dk_value *v)
 	put_list(d, v, "CapAdd", &o->cap_add);
 	put_list(d, v, "CapDrop", &o->cap_drop);
 	put_text(d, v, "CgroupnsMode", o->cgroupns && *o->cgroupns ? o->cgroupns : "private");
-	put_array(d, v, "Dns", &o->dns);
-	put_array(d, v, "DnsOptions", &o->dns_option);
-	put_array(d, v, "DnsSearch", &o->dns_search);
+	dk_put_named(d->a, v, "Dns", "DNS", dk_strings(d->a, &o->dns, false));
+	dk_put_named(d->a, v, "DnsOptions", "DNSOptions", dk_strings(d->a, &o->dns_option, false));
+	dk_put_named(d->a, v, "DnsSearch", "DNSSearch", dk_strings(d->a, &o->dns_search, false));
 	dk_put(d->a, v, "ExtraHosts", extra_hosts(d));
 	put_list(d, v, "GroupAdd", &o->group_add);
 	put_text(d, v, "IpcMode", o->ipc && *o->ipc ? o->ipc : "private");
@@ -293,9 +299,9 @@ static void put_limits(struct doc *d, struct dk_value *v)
 {
 	const struct dk_run_options *o = &d->r->options;
 
-	put_int(d, v, "CpuShares", o->cpu_shares);
+	put_int_named(d, v, "CpuShares", "CPUShares", o->cpu_shares);
 	put_int(d, v, "Memory", o->memory);
-	put_int(d, v, "NanoCpus", o->nano_cpus);
+	put_int_named(d, v, "NanoCpus", "NanoCPUs", o->nano_cpus);
 	put_text(d, v, "CgroupParent", o->cgroup_parent);
 	put_int(d, v, "BlkioWeight", o->blkio_weight);
 	dk_put(d->a, v, "BlkioWeightDevice", rate_list(d, RATES(o->blkio_weight_device), "Weight"));
@@ -303,10 +309,10 @@ static void put_limits(struct doc *d, struct dk_value *v)
 	dk_put(d->a, v, "BlkioDeviceWriteBps", rate_list(d, RATES(o->write_bps), "Rate"));
 	dk_put(d->a, v, "BlkioDeviceReadIOps", rate_list(d, RATES(o->read_iops), "Rate"));
 	dk_put(d->a, v, "BlkioDeviceWriteIOps", rate_list(d, RATES(o->write_iops), "Rate"));
-	put_int(d, v, "CpuPeriod", o->cpu_period);
-	put_int(d, v, "CpuQuota", o->cpu_quota);
-	put_int(d, v, "CpuRealtimePeriod", o->cpu_rt_period);
-	put_int(d, v, "CpuRealtimeRuntime", o->cpu_rt_runtime);
+	put_int_named(d, v, "CpuPeriod", "CPUPeriod", o->cpu_period);
+	put_int_named(d, v, "CpuQuota", "CPUQuota", o->cpu_quota);
+	put_int_named(d, v, "CpuRealtimePeriod", "CPURealtimePeriod", o->cpu_rt_period);
+	put_int_named(d, v, "CpuRealtimeRuntime", "CPURealtimeRuntime", o->cpu_rt_runtime);
 	put_text(d, v, "CpusetCpus", o->cpuset_cpus);
 	put_text(d, v, "CpusetMems", o->cpuset_mems);
 	dk_put(d->a, v, "Devices", devices(d));
@@ -319,8 +325,8 @@ static void put_limits(struct doc *d, struct dk_value *v)
 	dk_put(d->a, v, "OomKillDisable", o->oom_kill_disable ? dk_bool(true) : dk_nil());
 	dk_put(d->a, v, "PidsLimit", optional_int(o->pids_limit.set && o->pids_limit.v > 0, o->pids_limit.v));
 	dk_put(d->a, v, "Ulimits", ulimits(d));
-	put_int(d, v, "CpuCount", 0);
-	put_int(d, v, "CpuPercent", 0);
+	put_int_named(d, v, "CpuCount", "CPUCount", 0);
+	put_int_named(d, v, "CpuPercent", "CPUPercent", 0);
 	put_int(d, v, "IOMaximumIOps", 0);
 	put_int(d, v, "IOMaximumBandwidth", 0);
 }

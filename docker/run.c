@@ -109,7 +109,7 @@ static int wait_for_end(struct foreground *f, int sigfd, struct dk_copy *copy, s
 	dk_stopped(f->k, wait_status(f->k, &x), &end);
 	if (r < 0) {
 		dk_finish(f->k, &end, &(struct err){0});
-		return r;
+		return r == -EPIPE ? dk_fail(1, "%s", e->msg) : r;
 	}
 	r = dk_finish(f->k, &end, e);
 	if (r < 0)
@@ -188,6 +188,7 @@ static int run_through_pipes(struct dk_container *k, int null, struct err *e)
 
 	if (r < 0)
 		return failed(k, e);
+	signal(SIGPIPE, SIG_IGN); /* the container has dispositions of its own */
 	copy.to[0] = f->attach_stdout ? STDOUT_FILENO : -1;
 	copy.to[1] = f->attach_stderr ? STDERR_FILENO : -1;
 	stdio[0] = takes_stdin(k) ? -1 : null;
