@@ -140,7 +140,7 @@ static void split_domain(struct arena *a, char *name, struct img_ref *ret)
 
 	ret->domain = DEFAULT_DOMAIN;
 	ret->path = name;
-	if (slash && (memchr(name, '.', n) || memchr(name, ':', n) ||
+	if (slash && (memchr(name, '.', n) || memchr(name, ':', n) || has_upper(name, n) ||
 		      strncmp(name, "localhost/", n + 1) == 0)) {
 		ret->domain = arena_strndup(a, name, n);
 		ret->path = slash + 1;
