@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "docker/commands.h"
 #include "docker/container-spec.h"
+#include "docker/container.h"
 #include "docker/control.h"
 #include "docker/copy.h"
 #include "docker/events.h"
@@ -23,7 +24,6 @@
 #include "docker/user.h"
 #include "nsenter/signals.h"
 #include "runtime/exec.h"
-#include "runtime/self.h"
 
 enum { ACCOUNTS_MAX = 1 << 20 };
 
@@ -309,7 +309,7 @@ int dk_cmd_exec(struct dk_context *c, const struct dk_args *args, struct err *e)
 		return r;
 	if (j.o->tty && j.o->interactive && !j.o->detach && !isatty(STDIN_FILENO))
 		return dk_fail(1, "the input device is not a TTY");
-	if (self_protect(c->argv, e) < 0)
+	if (dk_protect(c, e) < 0)
 		return -e->code;
 	r = check(&j, args->argv[0], e);
 	if (r == 0)

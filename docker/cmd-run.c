@@ -14,7 +14,6 @@
 #include "docker/foreground.h"
 #include "docker/monitor.h"
 #include "docker/run.h"
-#include "runtime/self.h"
 
 /* ---- --cidfile ---- */
 
@@ -100,7 +99,7 @@ int dk_cmd_run(struct dk_context *c, const struct dk_args *args, struct err *e)
 		return dk_fail(1, "the input device is not a TTY");
 	r = dk_parse_keys(c, o->detach_keys, &keys, e);
 	if (r == 0)
-		r = self_protect(c->argv, e);
+		r = dk_protect(c, e);
 	if (r == 0)
 		r = create(&k, o, true, e);
 	if (r < 0)

@@ -15,7 +15,6 @@
 #include "docker/events.h"
 #include "docker/foreground.h"
 #include "docker/monitor.h"
-#include "runtime/self.h"
 
 static int set_starting(struct dk_record *r, void *arg, struct err *e)
 {
@@ -76,7 +75,7 @@ int dk_cmd_start(struct dk_context *c, const struct dk_args *args, struct err *e
 	auto_strbuf struct strbuf failed = {0};
 	int r;
 
-	if (self_protect(c->argv, e) < 0)
+	if (dk_protect(c, e) < 0)
 		return -e->code;
 	if (o->attach || o->interactive) {
 		if (args->argc > 1)
@@ -116,5 +115,5 @@ static int restart_one(struct dk_context *c, const char *ref, void *options, str
 
 int dk_cmd_restart(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
-	return self_protect(c->argv, e) < 0 ? -e->code : dk_each_argument(c, args, restart_one, e);
+	return dk_protect(c, e) < 0 ? -e->code : dk_each_argument(c, args, restart_one, e);
 }

@@ -325,11 +325,23 @@ static void remove_volumes(const struct dk_store *s, const struct dk_record *r)
 	}
 }
 
+/* What a container wrote goes first: where that fails, its record and name are still there. */
+static int remove_written(const struct dk_store *s, const char *id, struct err *e)
+{
+	auto_close int dir = open_container(s, id);
+
+	if (dir < 0)
+		return 0;
+	return dk_remove_tree(dir, "rw", e);
+}
+
 int dk_record_remove(const struct dk_store *s, const char *id, const struct dk_record *r, bool volumes,
 		     struct err *e)
 {
-	int code;
+	int code = remove_written(s, id, e);
 
+	if (code < 0)
+		return err_wrap(e, "remove container %.12s", id);
 	if (r && volumes)
 		remove_volumes(s, r);
 	if (r)
@@ -337,8 +349,6 @@ int dk_record_remove(const struct dk_store *s, const char *id, const struct dk_r
 	else
 		dk_name_release_all(s, id);
 	code = dk_remove_tree(s->containers, id, e);
-	if (code == 0 && r && r->state.status) /* NULL: it never came into being */
-		dk_container_event(s, r, "destroy", (struct dk_event_fact){0});
 	return code < 0 ? err_wrap(e, "remove container %.12s", id) : 0;
 }
 

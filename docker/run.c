@@ -22,7 +22,6 @@
 #include "docker/events.h"
 #include "nsenter/signals.h"
 #include "runtime/interrupt.h"
-#include "runtime/self.h"
 
 enum { PATIENCE = 3 /* TERM and INT, until the client gives up */, GAVE_UP = 1 };
 

@@ -301,6 +301,14 @@ static int set_ended(struct dk_record *r, void *arg, struct err *e)
 	return 0;
 }
 
+/* It could not be removed: to be tried again by `rm`. */
+static int set_dead(struct dk_record *r, void *arg, struct err *e)
+{
+	set_ended(r, arg, e);
+	r->state.status = (char *)DK_DEAD;
+	return 0;
+}
+
 int dk_finish(struct dk_container *k, const struct dk_end *end, struct err *e)
 {
 	char now[SPEC_TIME_SIZE];
@@ -308,8 +316,10 @@ int dk_finish(struct dk_container *k, const struct dk_end *end, struct err *e)
 	int r;
 
 	dk_owner_note_exit(&k->owner, end->code);
-	r = k->record->options.remove ? dk_record_remove(k->store, k->record->id, k->record, true, e)
-				      : dk_record_update(k->store, k->record->id, set_ended, &n, e);
+	if (!k->record->options.remove)
+		r = dk_record_update(k->store, k->record->id, set_ended, &n, e);
+	else if ((r = dk_record_remove(k->store, k->record->id, k->record, true, e)) < 0)
+		dk_record_update(k->store, k->record->id, set_dead, &n, &(struct err){0});
 	dk_owner_release(&k->owner);
 	return r;
 }
