@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "docker/commands.h"
 #include "docker/foreground.h"
+#include "docker/health.h"
 #include "docker/monitor.h"
 #include "docker/run.h"
 
@@ -106,5 +107,8 @@ int dk_cmd_run(struct dk_context *c, const struct dk_args *args, struct err *e)
 		return r;
 	if (o->detach)
 		return run_detached(&k, e);
-	return o->tty ? dk_run_monitored(&k, &keys, e) : dk_run_attached(&k, e);
+	/* Nobody but a monitor looks after the health. A caller's pipe that is no -i goes past it. */
+	if (o->tty || (dk_health_wanted(k.record) && str_eq(k.store->config.stdin_, "empty")))
+		return dk_run_monitored(&k, &keys, e);
+	return dk_run_attached(&k, e);
 }

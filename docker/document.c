@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "docker/container-spec.h"
+#include "docker/health.h"
 #include "docker/inspect.h"
 #include "docker/log.h"
 #include "spec/default.h"
@@ -92,7 +93,7 @@ static struct dk_value state(struct doc *d)
 	put_text(d, &v, "Error", st->error);
 	put_text(d, &v, "StartedAt", go_time(d, d->look.started ? d->look.started : st->started));
 	put_text(d, &v, "FinishedAt", go_time(d, st->finished));
-	if (dk_health_document && d->r->config.healthcheck)
+	if (dk_health_wanted(d->r))
 		dk_health_document(d->a, d->s, d->r, &v);
 	else
 		dk_put_omit(d->a, &v, "Health", dk_null_pointer("container.Health"));

@@ -21,11 +21,11 @@ __attribute__((weak)) dk_inspect_fn dk_inspect_volume;
 /* All arguments by one function: `docker network inspect` and the like. The exit code. */
 int dk_inspect_all(struct dk_context *c, const struct dk_args *args, dk_inspect_fn *fn, struct err *e);
 
-/* Its parts in other files. dk_health_document puts State.Health (weak: healthchecks may be missing). */
+/* Its parts in other files. dk_health_document puts State.Health. */
 struct dk_value dk_network_document(struct arena *a, const struct dk_store *s, const struct dk_record *r,
 				    const struct dk_look *look);
-__attribute__((weak)) void dk_health_document(struct arena *a, const struct dk_store *s,
-					      const struct dk_record *r, struct dk_value *state);
+void dk_health_document(struct arena *a, const struct dk_store *s, const struct dk_record *r,
+			struct dk_value *state);
 /* The document of a container (docker/document.c). */
 struct dk_value dk_container_document(struct dk_context *c, const struct dk_store *s,
 				      const struct dk_record *r);

@@ -269,7 +269,7 @@ static int take(struct dk_record *r, void *arg)
 	dk_container_look(q->c->store, r, &x.look);
 	if (!x.look.running && !shows_all(q))
 		return 0;
-	if (dk_health_status && x.look.running && r->config.healthcheck)
+	if (x.look.running && r->config.healthcheck)
 		x.health = dk_health_status(q->c->arena, q->c->store, r);
 	for (int i = 0; i < FILTERS; i++)
 		if (!fits_filter(q, &x, i))

@@ -24,6 +24,5 @@ int dk_rows_load(struct dk_context *c, const struct dk_row_filter *want, struct 
 /* How much the container has written, and its image. */
 void dk_row_measure(struct dk_context *c, struct dk_row *row);
 
-/* [life]: the health of a container that runs; weak. */
-__attribute__((weak)) const char *dk_health_status(struct arena *a, const struct dk_store *s,
-						   const struct dk_record *r);
+/* The health of a container that runs (docker/health.c); NULL: nothing is checked. */
+const char *dk_health_status(struct arena *a, const struct dk_store *s, const struct dk_record *r);

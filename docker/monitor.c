@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -160,12 +162,34 @@ static int start(struct dk_container *k, struct dk_station *s, struct err *e)
 	return r;
 }
 
+static int shed_segment(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t page = (uintptr_t)getpagesize();
+	(void)size;
+	(void)arg;
+
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = (info->dlpi_addr + p->p_vaddr) & ~(page - 1);
+
+		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
+			madvise((void *)at, info->dlpi_addr + p->p_vaddr + p->p_memsz - at, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+void dk_monitor_shed(void)
+{
+	dl_iterate_phdr(shed_segment, NULL);
+}
+
 static void run(struct dk_container *k, struct dk_station *s, struct dk_end *ret_end)
 {
 	struct ns_exit x = {.signal = SIGKILL};
 	struct err e = {0};
 
-	s->task = dk_health_task ? dk_health_task(k) : NULL;
+	s->task = dk_health_task(k);
+	dk_monitor_shed();
 	if (dk_station_run(s, &x, &e) < 0) {
 		log_warning("container %.12s: %s", k->record->id, e.msg);
 		sys_pidfd_send_signal(k->launch.pidfd, SIGKILL);

@@ -14,6 +14,10 @@
  */
 int dk_start_detached(struct dk_container *k, int client, struct err *e);
 
-/* [life]: what a monitor does beside, for healthchecks; weak. NULL: nothing. */
+/* Gives memory back: code and constants, which are not needed again soon; what is, comes back from the page
+ * cache. */
+void dk_monitor_shed(void);
+
+/* What a monitor does beside, for healthchecks (docker/health-monitor.c); NULL: nothing. For each start. */
 struct dk_station_task;
-__attribute__((weak)) struct dk_station_task *dk_health_task(struct dk_container *k);
+struct dk_station_task *dk_health_task(struct dk_container *k);
