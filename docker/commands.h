@@ -139,5 +139,5 @@ DK_COMMAND(dk_cmd_events);         /* struct dk_events_options */
 DK_COMMAND(dk_cmd_system_df);      /* struct dk_df_options */
 DK_COMMAND(dk_cmd_system_prune);   /* struct dk_prune_options */
 /* These two belong to the command line itself. */
-DK_COMMAND(dk_cmd_completion);     /* none */
-DK_COMMAND(dk_cmd_manual);         /* none; hidden: prints the manual page */
+dk_run_fn dk_cmd_completion;        /* none */
+dk_run_fn dk_cmd_manual;            /* none; hidden: prints the manual page */

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# places: root
+# The command line by itself: help, errors before a command runs, completion, the manual page.
+
+load ../lib/common
+load ../lib/docker
+
+# --help lists the flags of a command as "--name".
+flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
+
+@test "help: docker, a group, a command, and where they go" {
+	run_dk --help
+	assert_status 0
+	[[ $output == $'Usage:  docker [OPTIONS] COMMAND\n\nA self-sufficient runtime for containers\n\nCommon Commands:\n  run         Create and run a new container from an image\n'* ]] || fail "$output"
+	run --separate-stderr "$BRIG_DOCKER"
+	assert_equal "$status ${#output}" "0 0"
+	[[ $stderr == 'Usage:  docker [OPTIONS] COMMAND'* ]] || fail "$stderr"
+	run --separate-stderr "$BRIG_DOCKER" network
+	assert_equal "$status ${#output}" "0 0"
+	[[ $stderr == *"Run 'docker network COMMAND --help' for more information on a command." ]] || fail "$stderr"
+	run_dk ps -h
+	[[ $output == *$'Aliases:\n  docker container ls, docker container list, docker container ps, docker ps\n'* ]] || fail "$output"
+	run_dk help container run
+	[[ $output == 'Usage:  docker container run [OPTIONS] IMAGE [COMMAND] [ARG...]'* ]] || fail "$output"
+	run_dk run --name x --help ignored --bogus
+	[[ $status == 0 && $output == 'Usage:  docker run '* ]] || fail "$status $output"
+	# No line is longer than a terminal is wide.
+	run_dk run --help
+	awk 'length > 80 { exit 1 }' <<<"$output"
+}
+
+@test "errors: unknown commands, flags, numbers of arguments" {
+	run --separate-stderr "$BRIG_DOCKER" nosuch
+	assert_equal "$status|$stderr" $'1|docker: unknown command: docker nosuch\n\nRun \'docker --help\' for more information'
+	run --separate-stderr "$BRIG_DOCKER" network nosuch
+	assert_equal "$status|$stderr" $'1|docker: unknown command: docker network nosuch\n\nUsage:  docker network\n\nRun \'docker network --help\' for more information'
+	run --separate-stderr "$BRIG_DOCKER" nosuch --foo
+	assert_equal "$status|$stderr" $'125|unknown flag: --foo\n\nUsage:  docker [OPTIONS] COMMAND [ARG...]\n\nRun \'docker --help\' for more information'
+	run --separate-stderr "$BRIG_DOCKER" container rm --foo x
+	assert_equal "$status|$stderr" $'125|unknown flag: --foo\n\nUsage:  docker container rm [OPTIONS] CONTAINER [CONTAINER...]\n\nRun \'docker container rm --help\' for more information'
+	run --separate-stderr "$BRIG_DOCKER" exec one
+	assert_equal "$status|$stderr" $'1|docker: \'docker exec\' requires at least 2 arguments\n\nUsage:  docker exec [OPTIONS] CONTAINER COMMAND [ARG...]\n\nSee \'docker exec --help\' for more information'
+	run --separate-stderr "$BRIG_DOCKER" -l foo ps
+	assert_equal "$status|$stderr" "1|Unable to parse logging level: foo"
+	run_dk --version
+	[[ $output =~ ^Docker\ version\ [0-9]+\.[0-9]+\.[0-9]+[^\ ]*,\ build\ [^\ ]+$ ]] || fail "$output"
+}
+
+@test "completion offers every flag that --help shows" {
+	local command
+	"$BRIG_DOCKER" completion bash >"$T/completion"
+	bash -n "$T/completion"
+	for command in run "container ls" "network create" inspect rmi; do
+		# shellcheck disable=SC2086
+		flags_of $command >"$T/want"
+		echo --help >>"$T/want"
+		sort -u -o "$T/want" "$T/want"
+		# shellcheck disable=SC2016
+		bash -c 'source "$1"; shift; COMP_WORDS=("$@" --); COMP_CWORD=$#; _docker; printf "%s\n" "${COMPREPLY[@]}"' - \
+			"$T/completion" "$BRIG_DOCKER" $command | sort -u >"$T/have"
+		diff "$T/want" "$T/have"
+	done
+	run_dk completion fish
+	[[ $output == *"complete -c docker -n '__fish_seen_subcommand_from run' -l memory -s m -r -d "* ]] || fail "no fish"
+	run_dk completion zsh
+	[[ $output == '#compdef docker brig-docker'* ]] || fail "no zsh"
+	run_dk completion tcsh
+	assert_status 1
+}
+
+@test "the manual page is roff without complaints and names every command" {
+	local command
+	"$BRIG_DOCKER" __manual >"$T/page.1"
+	[ -z "$(groff -man -ww -z -Tutf8 "$T/page.1" 2>&1)" ]
+	groff -man -Tascii "$T/page.1" 2>/dev/null | sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' >"$T/text"
+	for command in $("$BRIG_DOCKER" --help | sed -n '/^Common Commands/,/^Management/s/^  \([a-z]*\) .*/\1/p'); do
+		grep -q "^ *docker $command" "$T/text" || fail "$command"
+	done
+	grep -q 'FLAGS WITHOUT EFFECT' "$T/text"
+}
