@@ -41,6 +41,7 @@ struct job {
 	struct supervise_output output;
 	struct plan *plan;
 	struct sandbox_job when; /* --job */
+	struct sandbox_net net;
 	uint64_t start_ns;
 	char id[sizeof("sandbox-") + 32];
 	int result_fd;
@@ -175,6 +176,31 @@ static int plan_outputs(struct job *j, struct err *e)
 	return 0;
 }
 
+/* A name can be looked up through pasta; a root file system that is given has its own resolv.conf. */
+static void plan_ports(struct job *j)
+{
+	const struct sandbox_options *o = &j->q.sb.options;
+	struct rootfs_plan *p = j->plan->rootfs;
+	struct rootfs_mount *v;
+
+	if (!o->ports)
+		return;
+	j->net = (struct sandbox_net){.ports = o->ports, .minder = NS_CHILD_NONE};
+	j->launch.net = &j->net;
+	if (!o->host_rootfs)
+		return;
+	v = arena_array(j->a, p->n_mounts + 1, sizeof(*v));
+	memcpy(v, p->mounts, p->n_mounts * sizeof(*v));
+	v[p->n_mounts++] = (struct rootfs_mount){
+		.kind = ROOTFS_FILE,
+		.target = "/etc/resolv.conf",
+		.data = "nameserver " SANDBOX_DNS_ADDRESS "\n",
+		.mode = 0444,
+		.fd = -1,
+	};
+	p->mounts = v;
+}
+
 static enum plan_userns choose_userns(const struct job *j)
 {
 	static const enum plan_userns modes[] = {
@@ -224,6 +250,7 @@ static int make_plan(struct job *j, struct err *e)
 	plan_secrets(j);
 	sandbox_files_plan(j->a, j->plan, &j->q.copies);
 	j->launch.keep_cwd = j->q.copy_out;
+	plan_ports(j);
 	j->launch.plan = j->plan;
 	j->launch.host = &j->host;
 	j->result.warnings = j->plan->cgroup->warnings;

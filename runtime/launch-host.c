@@ -120,6 +120,21 @@ bool row_has_explicit_cgroup(const void *ctx)
 	return PLAN(ctx)->cgroup->driver == CG_DRIVER_FS && PLAN(ctx)->cgroup->explicit_path;
 }
 
+bool row_has_net(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->net != NULL;
+}
+
+int row_connect_net(void *ctx, struct err *e)
+{
+	return sandbox_net_connect(LAUNCH(ctx)->net, &LAUNCH(ctx)->channel.child, e);
+}
+
+void row_undo_connect_net(void *ctx)
+{
+	sandbox_net_end(LAUNCH(ctx)->net);
+}
+
 bool row_keeps_cwd(const void *ctx)
 {
 	return ((const struct rt_launch *)ctx)->keep_cwd;

@@ -44,6 +44,7 @@ static const struct step rows[] = {
 	{"enter the cgroup", STEP_PARENT, row_cgroup_by_pid, row_attach_cgroup, NULL},
 	{"enter the resctrl group", STEP_PARENT, row_has_resctrl, row_enter_resctrl, NULL},
 	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, NULL},
+	{"connect the network", STEP_PARENT, row_has_net, row_connect_net, row_undo_connect_net},
 	{"connect the network", STEP_PARENT, row_has_network, row_connect_network, NULL},
 
 	{"load the device filter", STEP_BESIDE, row_devices_beside, row_load_devices, NULL},
@@ -210,6 +211,9 @@ void rt_launch_detach(struct rt_launch *l)
 int rt_launch_end(struct rt_launch *l, struct err *e)
 {
 	int r = l->cgroup ? cg_destroy(l->cgroup, e) : 0;
+
+	if (l->net)
+		sandbox_net_end(l->net);
 
 	if (r == 0)
 		r = resctrl_remove(l->resctrl.ours, e);

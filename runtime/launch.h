@@ -9,6 +9,7 @@
 #include "nsenter/steps.h"
 #include "runtime/listener.h"
 #include "runtime/plan.h"
+#include "runtime/sandbox-net.h"
 #include "runtime/state.h"
 
 enum { HOME_MAX = 256 };
@@ -22,6 +23,7 @@ struct rt_launch {
 	int stdio[3];            /* fds that become 0, 1, 2; -1 = the caller's own; not owned */
 	int interrupt;           /* readable: give up the set-up (EINTR); -1; not owned */
 	bool ephemeral;          /* ours: ended by the next command when we are killed */
+	struct sandbox_net *net; /* a way out of the new network namespace; NULL: none */
 	bool keep_cwd;           /* open the program's working directory: cwd_fd */
 	/* Called before the program is started; may change the plan's argv and envp when the plan
 	 * says share_vm. */

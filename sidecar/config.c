@@ -327,6 +327,9 @@ static int check(struct arena *a, struct err *e)
 		return err_set(e, ENOENT, "there is no program brig beside brigd (see --brig)");
 	if (config.outputs && config.outputs[0] != '/')
 		return err_set(e, EINVAL, "--outputs: %.200s is not an absolute path", config.outputs);
+	if (config.open_ports && (!*config.open_ports || config.open_ports[strspn(config.open_ports, "0123456789,")]))
+		return err_set(e, EINVAL, "--open-ports: \"%.80s\" is not a list of ports with commas",
+			       config.open_ports);
 	if (config.tmp_root[0] != '/')
 		return err_set(e, EINVAL, "--tmp-root: %.200s is not an absolute path", config.tmp_root);
 	return 0;

@@ -169,6 +169,8 @@ static void make_request(const struct execute_request *q, struct run_request *ru
 		s->memory_bytes = q->memory_mb << 20;
 	if (q->max_processes)
 		s->pids = q->max_processes;
+	if (q->network_access)
+		s->ports = "all";
 	run->input = q->input_text;
 	run->input_len = q->input_text ? strlen(q->input_text) : 0;
 }

@@ -449,6 +449,8 @@ int sandbox_defaults(struct arena *a, struct sandbox *sb, const struct sandbox_h
 	if (r < 0)
 		return r;
 	default_options(&b);
+	if (b.o->ports && b.o->network.v == SANDBOX_NETWORK_HOST)
+		return err_set(e, EINVAL, "ports: with the host's network every port can be reached");
 	default_linux(&b);
 	r = default_process(&b, e);
 	if (r < 0)

@@ -58,6 +58,8 @@ const struct sandbox_setting sandbox_settings[] = {
 		.help = "a directory of the host, writable at " SANDBOX_OUTPUTS),
 	SETTING("outputs-at", SANDBOX_PATH, outputs_at, .in_spec = true, .arg = "PATH",
 		.help = "where the directory for outputs is seen (default " SANDBOX_OUTPUTS ")"),
+	SETTING("ports", SANDBOX_PORTS, ports, .arg = "PORTS",
+		.help = "TCP ports outside that can be reached: 80,443, all or none (default)"),
 	SETTING("init", SANDBOX_BOOL, init),
 	SETTING("best-effort", SANDBOX_BOOL, best_effort),
 	SETTING("stdin", SANDBOX_TEXT, stdin_text),
@@ -255,6 +257,31 @@ static int set_path(const struct input *in, char **member, struct err *e)
 	return 0;
 }
 
+/* Each is checked: they become text of a rule. */
+static int set_ports(const struct input *in, char **member, struct err *e)
+{
+	const char *p = in->value;
+
+	*member = NULL;
+	if (str_eq(p, "none"))
+		return 0;
+	for (size_t n = 0; !str_eq(in->value, "all"); n++) {
+		char number[8] = "";
+		size_t len = strcspn(p, ",");
+		uint64_t port;
+
+		if (len < sizeof(number))
+			memcpy(number, p, len);
+		if (n == 64 || str_u64(number, 65535, &port) < 0 || port == 0)
+			return bad_value(in, "all, none, or at most 64 ports from 1 to 65535 with commas", e);
+		if (!p[len])
+			break;
+		p += len + 1;
+	}
+	*member = arena_strdup(in->a, in->value);
+	return 0;
+}
+
 static const struct sandbox_setting *find_setting(const char *name)
 {
 	for (size_t i = 0; i < sandbox_n_settings; i++)
@@ -274,6 +301,8 @@ static int set_member(const struct input *in, void *member, struct err *e)
 		return set_names(in, member, e);
 	case SANDBOX_PATH:
 		return set_path(in, member, e);
+	case SANDBOX_PORTS:
+		return set_ports(in, member, e);
 	case SANDBOX_TEXT:
 		*(char **)member = arena_strdup(in->a, in->value);
 		return 0;

@@ -221,6 +221,9 @@ static void put_option(struct strbuf *b, const struct sandbox_setting *s, const 
 	case SANDBOX_CHOICE:
 		strbuf_printf(b, "%u", ((const struct opt_u32 *)member)->v);
 		break;
+	case SANDBOX_PORTS:
+		strbuf_adds(b, *(char *const *)member ? *(char *const *)member : "none");
+		break;
 	default:
 		strbuf_printf(b, "%llu",
 			      (unsigned long long)((const struct opt_u64 *)member)->v);

@@ -52,6 +52,7 @@ struct sandbox_options {
 	struct strv env_allow;       /* names copied from the caller's environment */
 	char *outputs;               /* directory of the host, absolute: SANDBOX_OUTPUTS, writable */
 	char *outputs_at;            /* there instead; set by sandbox_defaults */
+	char *ports;                 /* "80,443" or "all": TCP ports outside; NULL: none */
 	char *stdin_text;            /* given to the program; NULL: nothing */
 
 	struct strv secrets;         /* names; files SANDBOX_SECRETS/NAME, variables NAME_FILE */
@@ -79,6 +80,7 @@ enum sandbox_kind {
 	SANDBOX_CHOICE,
 	SANDBOX_NAMES,    /* annotation: "A,B"; option: repeated */
 	SANDBOX_PATH,     /* absolute */
+	SANDBOX_PORTS,    /* "80,443", "all", "none" */
 	SANDBOX_TEXT,
 };
 
