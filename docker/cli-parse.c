@@ -183,8 +183,10 @@ static int set_flag(struct dk_parser *p, const struct dk_flag *f, const char *te
 
 	if (set_value(&slot, text, &why) == 0) {
 		p->given[row / 64] |= UINT64_C(1) << row % 64;
-		if (f->deprecated) /* on stdout, as Docker does it */
+		if (f->deprecated) { /* on stdout, as Docker does it, and before anything else */
 			printf("Flag --%s has been deprecated, %s\n", f->name, f->deprecated);
+			fflush(stdout);
+		}
 		return 0;
 	}
 	if (f->letter)

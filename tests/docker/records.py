@@ -158,6 +158,8 @@ def in_order(text, ignored):
     def known(pairs):
         return {k: v for k, v in pairs if k not in ignored}
     try:
+        if text.startswith("[\n"):
+            text = json.dumps(json.loads(text)) + "\n"
         return "".join(json.dumps(json.loads(line, object_pairs_hook=known), sort_keys=True) + "\n"
                        if line.startswith(("{", "[")) else line + "\n" for line in text.splitlines())
     except ValueError:
@@ -219,6 +221,8 @@ def run_record(scene, record, options, report):
     for name, (command, _) in extra.get("bind", {}).items():
         scene.names.ids[name] = scene.shell(command)[1].strip()
     command = scene.names.fill(record["run"])
+    if "edit" in extra:
+        command = command.replace(*extra["edit"])
     if "replace" in extra:
         old, name, digits = extra["replace"]
         command = command.replace(" " + old, " " + scene.names.ids.get(name, "f" * 64)[:digits])

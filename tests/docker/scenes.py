@@ -63,6 +63,8 @@ EXTRA = {
     "E-41": {"replace": ("c33371", "ID18", 6)},
     "F-18": {"before": "docker rm -f brigrec-lg; docker run --name brigrec-lg --network none pysand"
                        " sh -c 'echo o; echo e >&2; printf nonl'"},
+    # The program must have come to its trap.
+    "F-30": {"edit": ("; time", "; sleep 1; time")},
     "F-56": {"before": "docker start brigrec-a"},
     "F-57": {"before": "docker pause brigrec-p"},
     "F-63": {"before": "docker create --name brigrec-z --network none pysand true"},
