@@ -10,7 +10,7 @@
 #include "docker/flag-tables.h"
 
 #define WIDTH 80
-#define WRAP_SLOP 5 /* a last word this much too long stays on its line */
+#define WRAP_SLOP 5 /* kept free, but for a last word that ends in it */
 
 static int compare_flags(const void *a, const void *b)
 {
@@ -71,7 +71,7 @@ char *dk_flag_text(struct arena *a, const struct dk_flag *f)
 /* One line of the text, without its newline, wrapped behind `indent` columns. */
 static void wrap_line(struct strbuf *b, const char *s, size_t n, size_t indent)
 {
-	size_t room = WIDTH > indent + 24 ? WIDTH - indent - 1 : 24;
+	size_t room = WIDTH > indent + 24 ? WIDTH - indent - 1 - WRAP_SLOP : 24;
 
 	while (n > room + WRAP_SLOP) {
 		size_t cut = room;
