@@ -505,13 +505,13 @@ void dk_network_release(struct dk_network *n)
 
 /* ---- the end ---- */
 
-/* The last one ends the network, unless somebody is about to use it. */
-static void end_if_last(struct arena *a, const char *dir, struct dk_holder *h)
+/*
+ * The last one ends the network. The use lock is taken before the interface goes: the holder, which would
+ * end by itself then, waits for it. It is not to be had while somebody else is about to use the network.
+ */
+static void end_if_last(struct arena *a, const char *dir, struct dk_holder *h, int use)
 {
-	struct err ignored;
-	auto_close int use = dk_lock_file(dir, "use", &ignored);
-
-	if (use < 0 || flock(use, LOCK_EX | LOCK_NB) < 0 || dk_holder_ports(h) > 0)
+	if (use < 0 || dk_holder_ports(h) > 0)
 		return;
 	dk_holder_stop(h);
 	/* Who opens these files holds the lock that the caller has. */
@@ -543,7 +543,8 @@ int dk_disconnect(struct arena *a, const struct dk_roots *roots, const struct dk
 	const struct dk_endpoint *n = d->endpoint;
 	const char *dir = arena_printf(a, "%s/%s", networks_dir(a, roots), n->network_id);
 	auto_holder struct dk_holder h = DK_HOLDER_NONE;
-	auto_close int home = -1;
+	auto_close int home = -1, use = -1;
+	struct err ignored;
 	uint32_t address;
 	int r;
 
@@ -557,11 +558,14 @@ int dk_disconnect(struct arena *a, const struct dk_roots *roots, const struct dk
 		r = dk_holder_connect(&h, home, e);
 	if (r < 0)
 		return r;
+	use = dk_lock_file(dir, "use", &ignored);
+	if (use >= 0 && flock(use, LOCK_EX | LOCK_NB) < 0)
+		cleanup_close(&use);
 	drop_interface(a, dir, &h, address, d->id);
 	if (d->hosts)
 		dk_names_clear(a, dir, d->hosts);
 	r = dk_names_update(a, dir, &h, !dk_network_predefined(n->network), e);
-	end_if_last(a, dir, &h);
+	end_if_last(a, dir, &h, use);
 	return r;
 }
 
