@@ -158,3 +158,11 @@ bool str_valid_id(const char *s)
 			return false;
 	return true;
 }
+
+const char *str_map_get(const struct str_map *m, const char *key)
+{
+	for (size_t i = m->n; i-- > 0;)
+		if (str_eq(m->v[i].key, key))
+			return m->v[i].value;
+	return NULL;
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/types.h"
+
 /* A growing byte buffer; p is NUL-terminated whenever it is not NULL. Zero it to begin. */
 struct strbuf {
 	char *p;
@@ -32,6 +34,8 @@ int str_index(const char *const *table, const char *s);
  * The whole string as a number: digits only (one leading '-' for signed), no sign, space, base
  * prefix or wrap-around. Return 0, -EINVAL (not a number) or -ERANGE (> max, < min).
  */
+/* The value of the last pair with this key, or NULL. */
+const char *str_map_get(const struct str_map *m, const char *key);
 int str_u64(const char *s, uint64_t max, uint64_t *ret_value);
 int str_i64(const char *s, int64_t *ret_value);
 

@@ -100,12 +100,17 @@ int ns_loopback_up(struct err *e)
 /* The system calls directly: libc's would reach for other threads' credentials. */
 int ns_become_root(bool dumpable, struct err *e)
 {
-	uid_t r, f, s;
-
 	/* EPERM: setgroups is denied in this user namespace; then the groups are the unmapped ones of
 	 * the caller, which the single-id map accepts knowingly. */
 	if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
 		return err_sys(e, "drop supplementary groups");
+	return ns_become_root_with_groups(dumpable, e);
+}
+
+int ns_become_root_with_groups(bool dumpable, struct err *e)
+{
+	uid_t r, f, s;
+
 	if (syscall(SYS_setresgid, 0, 0, 0) < 0)
 		return err_sys(e, "set gid 0 in the user namespace (is it in the gid map?)");
 	if (syscall(SYS_setresuid, 0, 0, 0) < 0)

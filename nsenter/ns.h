@@ -39,6 +39,8 @@ int ns_loopback_up(struct err *e);
  * without it the files in /proc/self belong to the host's root. Never with joined namespaces.
  */
 int ns_become_root(bool dumpable, struct err *e);
+/* The same, and the supplementary groups stay, as far as the group map shows them. */
+int ns_become_root_with_groups(bool dumpable, struct err *e);
 
 /*
  * The process is killed when its parent ends. To be called after the last change of ids or

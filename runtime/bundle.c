@@ -11,9 +11,11 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "runtime/annotations.h"
 #include "spec/spec.h"
 
-int rt_bundle_load(struct arena *a, const char *dir, struct rt_bundle *ret, struct err *e)
+int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
+		   struct err *e)
 {
 	auto_close int fd = -1;
 	struct rt_bundle b = {0};
@@ -28,20 +30,23 @@ int rt_bundle_load(struct arena *a, const char *dir, struct rt_bundle *ret, stru
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, "open the bundle %s", dir);
-	r = spec_load_bundle(fd, a, &b.spec, e);
+	r = spec_load_bundle(config ? AT_FDCWD : fd, config ? config : "config.json", a, &b.spec, e);
+	if (r == 0)
+		r = annotations_check(b.spec, e);
 	if (r < 0)
 		return r;
 	*ret = b;
 	return 0;
 }
 
-bool rt_bundle_mentions(const char *dir, const char *word)
+bool rt_bundle_mentions(const char *dir, const char *config, const char *word)
 {
 	auto_close int fd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	auto_strbuf struct strbuf text = {0};
 	struct err ignored;
 
-	return fd >= 0 && io_read_file(fd, "config.json", JSON_MAX_BYTES, &text, &ignored) == 0 &&
+	return fd >= 0 && io_read_file(config ? AT_FDCWD : fd, config ? config : "config.json", JSON_MAX_BYTES, &text,
+				       &ignored) == 0 &&
 	       memmem(text.p, text.len, word, strlen(word));
 }
 

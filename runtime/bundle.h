@@ -9,9 +9,11 @@ struct rt_bundle {
 	struct oci_spec *spec;
 };
 
-/* dir as given by the user; NULL: the working directory. */
-int rt_bundle_load(struct arena *a, const char *dir, struct rt_bundle *ret, struct err *e);
-/* Whether the text of its config.json contains `word`; false also when it cannot be read. */
-bool rt_bundle_mentions(const char *dir, const char *word);
+/* dir as given by the user; NULL: the working directory. config: --config, in place of config.json in
+ * the bundle; relative to the working directory. */
+int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
+		   struct err *e);
+/* Whether the text of its configuration contains `word`; false also when it cannot be read. */
+bool rt_bundle_mentions(const char *dir, const char *config, const char *word);
 /* Checks that fds 3 .. 3 + n - 1 are open, so that none of ours can take their place. */
 int rt_check_preserved(unsigned n, struct err *e);

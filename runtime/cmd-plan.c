@@ -18,7 +18,7 @@ static int print_plan(struct arena *a, const char *bundle, const char *id, struc
 	struct json_writer w;
 	struct rt_bundle b;
 	struct plan *p;
-	int r = rt_bundle_load(a, bundle, &b, e);
+	int r = rt_bundle_load(a, bundle, NULL, &b, e);
 
 	if (r == 0)
 		r = rt_host_probe(a, h, e);

@@ -102,7 +102,7 @@ static int restore(struct rt_restore *s, const struct restore_options *o, struct
 	};
 	struct rt_bundle b;
 	struct plan *p;
-	int r = rt_bundle_load(l->arena, o->bundle, &b, e);
+	int r = rt_bundle_load(l->arena, o->bundle, NULL, &b, e);
 
 	if (r < 0)
 		return r;

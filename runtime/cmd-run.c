@@ -25,7 +25,7 @@
 #include "runtime/self.h"
 
 struct run_options {
-	const char *bundle, *pid_file, *console_socket, *pidfd_socket, *id;
+	const char *bundle, *config, *pid_file, *console_socket, *pidfd_socket, *id;
 	unsigned preserve_fds;
 	bool no_pivot, no_new_keyring, detach, keep, no_subreaper;
 };
@@ -36,6 +36,7 @@ static int parse(int argc, char **argv, bool create, struct run_options *o, stru
 {
 	const struct cli_option options[] = {
 		{"bundle", 'b', CLI_STRING, &o->bundle, "DIR", "the bundle (default: the working directory)"},
+		{"config", 'f', CLI_STRING, &o->config, "FILE", "the configuration (default: config.json in the bundle)"},
 		{"pid-file", 0, CLI_STRING, &o->pid_file, "FILE", "write the pid of the first process to FILE"},
 		{"console-socket", 0, CLI_STRING, &o->console_socket, "SOCKET", "send the terminal's master there"},
 		{"pidfd-socket", 0, CLI_STRING, &o->pidfd_socket, "SOCKET", "send a pidfd of the first process there"},
@@ -145,9 +146,9 @@ static bool is_exposed_to(const struct oci_spec *s)
 
 /* Most containers of root have no ids of their own. Seen in the text already, that saves reading the
  * configuration twice; is_exposed_to decides. */
-static int protect_early(const char *bundle, char **argv, struct err *e)
+static int protect_early(const struct run_options *o, char **argv, struct err *e)
 {
-	if (geteuid() || self_is_safe() || rt_bundle_mentions(bundle, "uidMappings"))
+	if (geteuid() || self_is_safe() || rt_bundle_mentions(o->bundle, o->config, "uidMappings"))
 		return 0;
 	return self_protect(argv, e);
 }
@@ -167,11 +168,12 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 		.create = create,
 	};
 	bool leave = create || o->detach;
+	const char *receiver;
 	auto_close int pidfd_socket = -1;
-	int r = protect_early(o->bundle, l->globals->argv, e);
+	int r = protect_early(o, l->globals->argv, e);
 
 	if (r == 0)
-		r = rt_bundle_load(l->arena, o->bundle, &b, e);
+		r = rt_bundle_load(l->arena, o->bundle, o->config, &b, e);
 	if (r == 0 && is_exposed_to(b.spec))
 		r = self_protect(l->globals->argv, e);
 	if (r < 0)
@@ -190,9 +192,10 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	l->plan = p;
 	l->host = h;
 	l->console_socket = o->console_socket;
-	if (o->pidfd_socket)
-		pidfd_socket = console_connect(o->pidfd_socket, e);
-	if (o->pidfd_socket && pidfd_socket < 0)
+	receiver = o->pidfd_socket ? o->pidfd_socket : str_map_get(&b.spec->annotations, "run.oci.pidfd_receiver");
+	if (receiver)
+		pidfd_socket = console_connect(receiver, e);
+	if (receiver && pidfd_socket < 0)
 		return pidfd_socket;
 	return leave ? launch_and_leave(l, o, pidfd_socket, e) : launch_and_wait(l, o, pidfd_socket, e);
 }

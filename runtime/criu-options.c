@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "runtime/plan.h"
 
 enum { LOG_LEVEL_WANTED = 4, DEFAULT_MODE = 6 /* criu_cg_mode */ };
@@ -82,14 +83,6 @@ int criu_check_features(bool track, bool lazy, const char *what, struct err *e)
 	return 0;
 }
 
-static const char *find_annotation(const struct str_map *m, const char *key)
-{
-	for (size_t i = 0; i < m->n; i++)
-		if (str_eq(m->v[i].key, key))
-			return m->v[i].value;
-	return NULL;
-}
-
 static void put_flag(struct strbuf *b, enum criu_opt field, bool v)
 {
 	if (v)
@@ -99,7 +92,7 @@ static void put_flag(struct strbuf *b, enum criu_opt field, bool v)
 int criu_options_put(const struct criu_options *o, const struct str_map *annotations,
 		     struct criu_call *c, struct err *e)
 {
-	const char *config = find_annotation(annotations, "org.criu.config");
+	const char *config = str_map_get(annotations, "org.criu.config");
 	uint64_t empty;
 	unsigned mode;
 

@@ -49,14 +49,16 @@ static void undo_find_namespaces(void *ctx)
 
 static bool own_filter(const void *ctx)
 {
-	return ((const struct rt_exec *)ctx)->spec->linux_->seccomp != NULL;
+	const struct rt_exec *x = ctx;
+
+	return x->security->seccomp && !x->security->filter;
 }
 
 /* The program that the container's start has left in the cache. */
 static int compile_filter(void *ctx, struct err *e)
 {
 	struct rt_exec *x = ctx;
-	const struct oci_seccomp *s = x->spec->linux_->seccomp;
+	const struct oci_seccomp *s = x->security->seccomp;
 	struct sec_filter *f;
 	auto_close int cache = openat(x->container->state.root, ".seccomp",
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -286,7 +288,8 @@ static bool becomes_root(const void *ctx)
 static int become_root(void *ctx, struct err *e)
 {
 	(void)ctx;
-	return ns_become_root(false, e);
+	return EXEC(ctx)->security->keep_groups ? ns_become_root_with_groups(false, e)
+						 : ns_become_root(false, e);
 }
 
 static int new_session(void *ctx, struct err *e)

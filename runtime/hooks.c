@@ -43,8 +43,11 @@ static int state_fd(const struct hooks_run *h, struct err *e)
 	return take_fd(&fd);
 }
 
+/* Standard input, output and error. */
+struct hook_fds { int in, out, err; };
+
 /* In the child. */
-static _Noreturn void exec_hook(const struct oci_hook *hook, int in, int out, volatile int *code)
+static _Noreturn void exec_hook(const struct oci_hook *hook, const struct hook_fds *fds, volatile int *code)
 {
 	char *no_args[] = {hook->path, NULL}, *no_env[] = {NULL};
 	sigset_t none;
@@ -53,7 +56,8 @@ static _Noreturn void exec_hook(const struct oci_hook *hook, int in, int out, vo
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would ever take notice of its end */
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (lseek(in, 0, SEEK_SET) == 0 && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2 &&
+	if (lseek(fds->in, 0, SEEK_SET) == 0 && dup2(fds->in, 0) == 0 && dup2(fds->out, 1) == 1 &&
+	    dup2(fds->err, 2) == 2 &&
 	    sys_close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
 		execve(hook->path, hook->args.n ? hook->args.v : no_args,
 		       hook->env.n ? hook->env.v : no_env);
@@ -133,19 +137,47 @@ static int finish(const struct hooks_run *h, const struct oci_hook *hook, pid_t 
 }
 
 /* A function of its own, because what lives across vfork may be clobbered. */
-static pid_t start(const struct oci_hook *hook, int in, int out, volatile int *code)
+static pid_t start(const struct oci_hook *hook, const struct hook_fds *fds, volatile int *code)
 {
 	pid_t pid = vfork();
 
 	if (pid == 0)
-		exec_hook(hook, in, out, code);
+		exec_hook(hook, fds, code);
 	return pid;
+}
+
+/* The file that an annotation names for what the hooks write; fallback: none is named. */
+static int open_output(const struct hooks_run *h, const char *key, int fallback, int *ret, struct err *e)
+{
+	const char *path = str_map_get(&h->state->annotations, key);
+
+	*ret = fallback;
+	if (!path)
+		return 0;
+	*ret = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0700);
+	return *ret < 0 ? err_sys(e, "annotations.%s: open %s", key, path) : 0;
+}
+
+static int open_outputs(const struct hooks_run *h, int pipe, struct hook_fds *f, struct err *e)
+{
+	int r = open_output(h, "run.oci.hooks.stdout", pipe, &f->out, e);
+
+	return r < 0 ? r : open_output(h, "run.oci.hooks.stderr", pipe, &f->err, e);
+}
+
+static void close_outputs(struct hook_fds *f, int pipe)
+{
+	if (f->out != pipe)
+		cleanup_close(&f->out);
+	if (f->err != pipe)
+		cleanup_close(&f->err);
 }
 
 static int run_hook(const struct hooks_run *h, const struct oci_hook *hook, int in, struct err *e)
 {
 	auto_close int out = -1, out_write = -1;
 	volatile int code = 0;
+	struct hook_fds f = {in, -1, -1};
 	int fds[2];
 	pid_t pid;
 
@@ -153,7 +185,12 @@ static int run_hook(const struct hooks_run *h, const struct oci_hook *hook, int 
 		return err_sys(e, "%s hook %s: pipe", h->kind, hook->path);
 	out = fds[0];
 	out_write = fds[1];
-	pid = start(hook, in, out_write, &code);
+	if (open_outputs(h, out_write, &f, e) < 0) {
+		close_outputs(&f, out_write);
+		return -e->code;
+	}
+	pid = start(hook, &f, &code);
+	close_outputs(&f, out_write);
 	if (pid < 0)
 		return err_sys(e, "%s hook %s: vfork", h->kind, hook->path);
 	cleanup_close(&out_write);

@@ -43,7 +43,10 @@ bool row_zero_is_mapped(const void *ctx)
 
 int row_become_root(void *ctx, struct err *e)
 {
-	return ns_become_root(PLAN(ctx)->n_joins == 0, e);
+	bool dumpable = PLAN(ctx)->n_joins == 0;
+
+	return PLAN(ctx)->security->keep_groups ? ns_become_root_with_groups(dumpable, e)
+						: ns_become_root(dumpable, e);
 }
 
 int row_new_session(void *ctx, struct err *e)

@@ -72,6 +72,9 @@ static void plan_caps(struct sec_plan *p, const struct oci_process *proc, uint64
 static int plan_user(struct sec_plan *p, const struct oci_user *u, const struct sec_options *opt,
 		     struct err *e)
 {
+	/* podman: those of the caller, in place of additionalGids, whatever that says. */
+	const bool keep = str_map_get(&opt->spec->annotations, SEC_GROUPS_ANNOTATION) != NULL;
+
 	/* -1 means "leave alone" to the kernel: it must never be an id (CVE-2024-40635 class). */
 	if (u->uid == UINT32_MAX || u->gid == UINT32_MAX)
 		return err_set(e, EINVAL, "process.user: %" PRIu32 " is not an id", UINT32_MAX);
@@ -85,14 +88,16 @@ static int plan_user(struct sec_plan *p, const struct oci_user *u, const struct 
 	if (u->umask.set && u->umask.v > UMASK_MAX)
 		return err_set(e, EINVAL, "process.user.umask: %" PRIu32 " is more than 0777",
 			       u->umask.v);
-	if (opt->setgroups_denied && u->additional_gids.n)
+	if (opt->setgroups_denied && u->additional_gids.n && !keep)
 		return err_set(e, EPERM, "process.user.additionalGids: setgroups is denied in this "
 			       "user namespace, because its group map was written without "
 			       "privilege; newgidmap and a range in /etc/subgid allow it");
 	p->uid = u->uid;
 	p->gid = u->gid;
-	p->groups = u->additional_gids;
-	p->set_groups = !opt->setgroups_denied;
+	p->set_groups = !opt->setgroups_denied && !keep;
+	if (!keep)
+		p->groups = u->additional_gids;
+	p->keep_groups = keep;
 	p->umask = u->umask;
 	return 0;
 }
@@ -159,6 +164,7 @@ int sec_plan_build(struct arena *a, const struct sec_options *opt, struct sec_pl
 	const struct oci_spec *spec = opt->spec;
 	const struct oci_process *proc = spec->process;
 	uint64_t available = all_caps(opt->host->cap_last);
+	const char *raw;
 	int r;
 
 	if (!proc)
@@ -179,6 +185,13 @@ int sec_plan_build(struct arena *a, const struct sec_options *opt, struct sec_pl
 	    (r = plan_personality(p, spec->linux_ ? spec->linux_->personality : NULL, e)) < 0 ||
 	    (r = sec_plan_scheduling(a, p, spec, e)) < 0)
 		return r;
+	raw = str_map_get(&spec->annotations, SEC_RAW_ANNOTATION);
+	if (raw) {
+		p->seccomp = NULL;
+		r = sec_filter_raw(a, raw, &p->filter, e);
+		if (r < 0)
+			return r;
+	}
 	plan_caps(p, proc, available);
 	*ret_plan = p;
 	return 0;

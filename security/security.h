@@ -64,7 +64,8 @@ struct sec_filter {
 struct sec_plan {
 	uint32_t uid, gid; /* in the container */
 	struct u32v groups;
-	bool set_groups; /* false: setgroups is denied in the user namespace, and none are asked for */
+	bool set_groups;  /* false: setgroups is denied in the user namespace, and none are asked for */
+	bool keep_groups; /* the caller's stay */
 	struct opt_u32 umask;
 	struct sec_caps caps;
 	int cap_last;        /* the kernel's highest capability */
@@ -143,7 +144,13 @@ bool sec_filter_first(const struct sec_plan *p);
 int sec_install_filter(const struct sec_plan *p, int *ret_listener, struct err *e);
 
 /* ---- seccomp programs ---- */
+
+#define SEC_RAW_ANNOTATION "run.oci.seccomp_bpf_data"
+#define SEC_GROUPS_ANNOTATION "run.oci.keep_original_groups"
+
 /* Compiles a profile (some 150 us for one of Docker's size); the result lives in a. */
+/* The instructions in base64. */
+int sec_filter_raw(struct arena *a, const char *text, const struct sec_filter **ret, struct err *e);
 int sec_filter_build(struct arena *a, const struct oci_seccomp *s, struct sec_filter **ret_filter,
 		     struct err *e);
 /*

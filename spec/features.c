@@ -118,6 +118,19 @@ static struct oci_features_linux *new_linux(struct arena *a)
 	return l;
 }
 
+/* Those that change what a container may do; "x." is all that begin with it. */
+static const char *const unsafe_annotations[] = {
+	"org.brig.proc",
+	"org.criu.config",
+	"org.systemd.property.",
+	"run.oci.hooks.stderr",
+	"run.oci.hooks.stdout",
+	"run.oci.keep_original_groups",
+	"run.oci.pidfd_receiver",
+	"run.oci.seccomp_bpf_data",
+	NULL,
+};
+
 struct oci_features *spec_features_new(struct arena *a)
 {
 	struct oci_features *f = arena_new_of(a, struct oci_features);
@@ -129,10 +142,7 @@ struct oci_features *spec_features_new(struct arena *a)
 	f->annotations.v = arena_array(a, 1, sizeof(*f->annotations.v));
 	f->annotations.v[0].key = arena_strdup(a, "org.brig.version");
 	f->annotations.v[0].value = arena_strdup(a, BRIG_VERSION);
-	f->potentially_unsafe_config_annotations.n = 2;
-	f->potentially_unsafe_config_annotations.v = arena_array(a, 3, sizeof(char *));
-	f->potentially_unsafe_config_annotations.v[0] = arena_strdup(a, "org.brig.proc");
-	f->potentially_unsafe_config_annotations.v[1] = arena_strdup(a, "org.systemd.property.");
+	f->potentially_unsafe_config_annotations = oci_names_to_strv(a, unsafe_annotations);
 	f->linux_ = new_linux(a);
 	return f;
 }

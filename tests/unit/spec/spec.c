@@ -171,7 +171,7 @@ static int load(const char *dir, const char **ret_msg)
 	int r;
 
 	e = (struct err){0};
-	r = spec_load_bundle(fd, a, &s, &e);
+	r = spec_load_bundle(fd, "config.json", a, &s, &e);
 	*ret_msg = e.msg;
 	CHECK((r == 0) == (s != NULL));
 	return r;
