@@ -63,7 +63,7 @@ LIMITS='.linux.resources = {
 	[[ $SCOPE == */brigtest.slice/$UNIT ]] || fail "$SCOPE"
 	assert_properties MemoryMax=67108864 MemoryLow=33554432 MemoryHigh=62914560 MemoryMin=1048576 \
 		MemorySwapMax=33554432 CPUQuotaPerSecUSec=500ms CPUQuotaPeriodUSec=50ms TasksMax=20 \
-		Slice=$SLICE Delegate=yes TimeoutStopUSec=1.500000s SendSIGHUP=yes "CPUWeight=$(<"$LEAF/cpu.weight")"
+		Slice="$SLICE" Delegate=yes TimeoutStopUSec=1.500000s SendSIGHUP=yes "CPUWeight=$(<"$LEAF/cpu.weight")"
 	assert_contains "$(property Before)" brig-b.target
 	assert_equal "$(files memory.max memory.low memory.high memory.min memory.swap.max cpu.max pids.max)" \
 		$'67108864\n33554432\n62914560\n1048576\n33554432\n25000 50000\n20'
@@ -155,8 +155,8 @@ LIMITS='.linux.resources = {
 
 # A manager of the account's own, as pam_systemd would have started it at a login.
 start_user_manager() {
-	local uid runtime
-	uid=$(id -u brigtest2) runtime=/run/user/$(id -u brigtest2)
+	local runtime
+	runtime=/run/user/$(id -u brigtest2)
 	install -d -o brigtest2 -m 700 "$runtime"
 	cat >/run/systemd/system/brig-user.service <<-END
 		[Unit]
