@@ -68,7 +68,7 @@ static const struct server server = {routes, ws_routes, authorise};
 
 static void drained(struct loop_timer *t)
 {
-	if (run_running() + run_waiting() == 0 || loop_now() >= give_up_ns) {
+	if (run_running() + run_waiting() + server_unsent() == 0 || loop_now() >= give_up_ns) {
 		server_stop();
 		return;
 	}

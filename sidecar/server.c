@@ -48,7 +48,7 @@ struct conn_io {
 	size_t head_len, body_len, sent;
 	int body_fd;              /* -1: in body */
 	int status;
-	bool answered, replied, too_large, closing;
+	bool answered, replied, closing;
 	struct message *first, *last;
 	size_t unsent;
 	void (*sent_all)(void *owner);
@@ -59,12 +59,12 @@ struct conn_io {
 static const struct server *server;
 static struct lws_context *context;
 static struct lws_vhost *vhost;
-static size_t n_connections;
+static size_t n_connections, n_unsent;
 static bool stopping;
 
-size_t server_connections(void)
+size_t server_unsent(void)
 {
-	return n_connections;
+	return n_unsent;
 }
 
 /* What a connection is about now; the library has a place for it even before an upgrade. */
@@ -194,6 +194,7 @@ static void drop(struct lws *wsi)
 	if (!io)
 		return;
 	lws_set_opaque_user_data(wsi, NULL);
+	n_unsent -= io->answered || io->close_code;
 	if (io->c.gone && io->c.owner)
 		io->c.gone(io->c.owner);
 	if (io->ws || !io->replied)
@@ -244,6 +245,7 @@ void conn_reply(struct conn *c, const struct reply *r)
 	if (io->answered)
 		return;
 	io->answered = true;
+	n_unsent++;
 	io->status = r->status;
 	io->closing |= io->body_left > 0 || stopping;
 	c->owner = NULL;
@@ -527,6 +529,7 @@ void conn_close(struct conn *c, int code, const char *reason)
 		return;
 	io->closing = true;
 	io->close_code = code;
+	n_unsent++;
 	c->owner = NULL;
 	snprintf(io->close_reason, sizeof(io->close_reason), "%s", reason);
 	lws_set_timeout(io->wsi, PENDING_TIMEOUT_CLOSE_SEND, HEADER_SECONDS);

@@ -83,4 +83,5 @@ void server_stop(void);
 /* No connections any more. */
 void server_close_listeners(void);
 void server_close(void);
-size_t server_connections(void);
+/* Answers and messages that are not sent yet. */
+size_t server_unsent(void);

@@ -253,7 +253,6 @@ static int start(struct session *s, enum kind kind, struct err *e)
 {
 	static char *python[] = {(char *)"python3", (char *)"-c", (char *)python_session, NULL};
 	static char *shell[] = {(char *)"bash", (char *)"--norc", (char *)"-i", NULL};
-	static char *const terminal_prompt[] = {(char *)TERMINAL_PROMPT_NAME, (char *)TERMINAL_PROMPT};
 	struct str_pair env[16];
 	struct run_request q = {.events = &events, .owner = s, .keep_input_open = true};
 
@@ -266,7 +265,9 @@ static int start(struct session *s, enum kind kind, struct err *e)
 	if (kind == SHELL) {
 		memcpy(env, q.spec.env.v, q.spec.env.n * sizeof(*env));
 		env[q.spec.env.n++] = (struct str_pair){(char *)"TERM", (char *)"xterm-256color"};
-		env[q.spec.env.n++] = (struct str_pair){terminal_prompt[0], terminal_prompt[1]};
+		env[q.spec.env.n++] = (struct str_pair){(char *)"PS1", (char *)TERMINAL_PROMPT};
+		env[q.spec.env.n++] = (struct str_pair){
+			(char *)"PROMPT_COMMAND", (char *)TERMINAL_PROMPT_COMMAND};
 		q.spec.env.v = env;
 	}
 	s->kind = kind;

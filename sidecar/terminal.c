@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a command comes as an escape sequence in the output (an operating system command, which
- * terminals pass over), at the end of the shell's prompt. It is taken out here.
+ * terminals pass over), at the end of the shell's prompt, with the command's exit code and the prompt's
+ * number: a prompt may be drawn several times. It is taken out here.
  */
 #include "sidecar/terminal.h"
 
@@ -15,7 +16,7 @@
 #include "json/utf8.h"
 #include "sidecar/lines.h"
 
-enum { INPUT_MAX = 1 << 20, REST_MAX = 64 };
+enum { INPUT_MAX = 1 << 20, DIGITS_MAX = 16 };
 static const char mark[] = "\033]777;brigd;";
 enum { MARK_LEN = sizeof(mark) - 1 };
 
@@ -29,22 +30,35 @@ static void give(struct terminal *t, const char *s, size_t n)
 	t->output(t, b.p, b.len);
 }
 
+struct prompt { int exit_code, number; };
+
 /* How much of s[0..n) is a mark: its length when it is whole, 0 when it is none, -1: it may become
  * one. */
-static long mark_length(const char *s, size_t n, int *ret_code)
+static long mark_length(const char *s, size_t n, struct prompt *ret)
 {
-	size_t same = n < MARK_LEN ? n : MARK_LEN, i = MARK_LEN;
+	size_t same = n < MARK_LEN ? n : MARK_LEN, i = MARK_LEN, second;
 
 	if (memcmp(s, mark, same) != 0)
 		return 0;
-	while (i < n && s[i] >= '0' && s[i] <= '9' && i < MARK_LEN + 4)
+	while (i < n && i < MARK_LEN + DIGITS_MAX && ((s[i] >= '0' && s[i] <= '9') || s[i] == ';'))
 		i++;
 	if (i >= n)
 		return -1;
-	if (s[i] != '\007' || i == MARK_LEN)
+	second = MARK_LEN + strspn(s + MARK_LEN, "0123456789");
+	if (s[i] != '\007' || s[second] != ';')
 		return 0;
-	*ret_code = atoi(s + MARK_LEN);
+	*ret = (struct prompt){atoi(s + MARK_LEN), atoi(s + second + 1)};
 	return (long)i + 1;
+}
+
+static void prompted(struct terminal *t, const struct prompt *p)
+{
+	bool again = t->prompted && p->number == t->prompt;
+
+	if (t->prompted && !again)
+		t->command_ended(t, p->exit_code);
+	t->prompted = true;
+	t->prompt = p->number;
 }
 
 /* Bytes at the end that are the begin of a character. */
@@ -68,13 +82,13 @@ static void take(struct terminal *t)
 
 	while (i < n) {
 		const char *escape = memchr(s + i, '\033', n - i);
-		int code = 0;
+		struct prompt p = {0};
 		long len;
 
 		i = escape ? (size_t)(escape - s) : n;
 		if (!escape)
 			break;
-		len = mark_length(s + i, n - i, &code);
+		len = mark_length(s + i, n - i, &p);
 		if (len < 0)
 			break;
 		if (len == 0) {
@@ -82,9 +96,7 @@ static void take(struct terminal *t)
 			continue;
 		}
 		give(t, s + from, i - from);
-		if (t->prompted)
-			t->command_ended(t, code);
-		t->prompted = true;
+		prompted(t, &p);
 		if (t->fd.fd < 0)
 			return;
 		from = i += (size_t)len;
