@@ -7,25 +7,11 @@
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/veth.h>
-#include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "nsenter/rtnl.h"
-
-int dk_nl_open(int pidfd, int home)
-{
-	int fd;
-
-	if (setns(pidfd, CLONE_NEWNET) < 0)
-		return -errno;
-	fd = rtnl_open();
-	if (setns(home, CLONE_NEWNET) < 0)
-		abort(); /* nothing may go on in the wrong namespace */
-	return fd;
-}
 
 static void add_text(struct rtnl_request *q, uint16_t attr, const char *s)
 {

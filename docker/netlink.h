@@ -8,9 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A routing socket of the network namespace of pidfd's process; the caller's thread is in it for a
- * moment. home: the caller's own namespace. -errno when it may not. */
-int dk_nl_open(int pidfd, int home);
+/*
+ * A routing socket of the network namespace of pidfd's process, and the namespace itself if ret_netns is
+ * not NULL. home: the caller's own namespace, to which its thread goes back; -1: it could not, so a
+ * child goes there and sends what it has opened. -errno when it may not.
+ */
+int dk_nl_open(int pidfd, int home, int *ret_netns);
 
 /* Numbers of interfaces are > 0; 0: there is none. */
 int dk_nl_index(int nl, const char *name);

@@ -488,7 +488,7 @@ int dk_holder_find(const char *dir, struct dk_holder *ret, struct err *e)
 
 int dk_holder_connect(struct dk_holder *h, int home, struct err *e)
 {
-	int nl = dk_nl_open(h->pidfd, home);
+	int nl = dk_nl_open(h->pidfd, dk_net_nested() ? -1 : home, NULL);
 
 	if (nl < 0)
 		return nl_error(e, nl, "enter the network's namespace");

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +28,8 @@
 #include "docker/network-ports.h"
 #include "docker/remove.h"
 #include "nsenter/ns.h"
-#include "nsenter/rtnl.h"
 
-enum { MTU = 1500, ID_DIGITS = 64 };
+enum { MTU = 1500, ID_DIGITS = 64, ENDING_MS = 500 };
 
 #define ENGINE "Error response from daemon: "
 
@@ -178,17 +178,12 @@ struct inside { int netns, nl; }; /* the container's */
 
 static int open_inside(int pidfd, int home, struct inside *ret, struct err *e)
 {
-	int r;
+	int nl = dk_nl_open(pidfd, dk_net_nested() ? -1 : home, &ret->netns);
 
-	if (setns(pidfd, CLONE_NEWNET) < 0)
-		return err_sys(e, "enter the container's network namespace");
-	ret->nl = rtnl_open();
-	r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &ret->netns, e);
-	if (setns(home, CLONE_NEWNET) < 0)
-		abort(); /* nothing may go on in the wrong namespace */
-	if (r == 0 && ret->nl < 0)
-		r = err_set(e, -ret->nl, "make a netlink socket: %s", err_name(-ret->nl));
-	return r;
+	if (nl < 0)
+		return err_set(e, -nl, "enter the container's network namespace: %s", err_name(-nl));
+	ret->nl = nl;
+	return 0;
 }
 
 static uint32_t mtu_of(const struct dk_network_def *d)
@@ -520,6 +515,28 @@ static void end_if_last(struct arena *a, const char *dir, struct dk_holder *h, i
 	rmdir(dir);
 }
 
+/* The files of a network whose holder has ended by itself. With the lock held. */
+static void forget_ended(const char *dir)
+{
+	auto_holder struct dk_holder h = DK_HOLDER_NONE;
+	struct err ignored;
+	auto_close int use = access(dir, F_OK) < 0 ? -1 : dk_lock_file(dir, "use", &ignored);
+
+	if (use >= 0 && flock(use, LOCK_EX | LOCK_NB) == 0 && dk_holder_find(dir, &h, &ignored) == 0)
+		dk_remove_tree(AT_FDCWD, dir, &ignored);
+}
+
+/* The container's namespace is gone by now as a rule, and the holder may be about to end for it. */
+static bool ended_by_itself(const char *dir, const struct dk_holder *h)
+{
+	struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
+
+	if (h->pid && !(h->nl >= 0 && dk_holder_ports(h) > 0) && poll(&p, 1, ENDING_MS) <= 0)
+		return false;
+	forget_ended(dir);
+	return access(dir, F_OK) < 0;
+}
+
 static void drop_interface(struct arena *a, const char *dir, struct dk_holder *h, uint32_t address,
 			   const char *id)
 {
@@ -551,13 +568,12 @@ int dk_disconnect(struct arena *a, const struct dk_roots *roots, const struct dk
 	if (!dk_ipv4_parse(n->address, &address))
 		return 0;
 	r = dk_holder_find(dir, &h, e);
-	if (r <= 0)
-		return r;
-	r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &home, e);
-	if (r == 0)
+	if (r > 0)
+		r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &home, e);
+	if (r == 0 && h.pid)
 		r = dk_holder_connect(&h, home, e);
-	if (r < 0)
-		return r;
+	if (r < 0 || !h.pid)
+		return ended_by_itself(dir, &h) ? 0 : r;
 	use = dk_lock_file(dir, "use", &ignored);
 	if (use >= 0 && flock(use, LOCK_EX | LOCK_NB) < 0)
 		cleanup_close(&use);
@@ -566,7 +582,7 @@ int dk_disconnect(struct arena *a, const struct dk_roots *roots, const struct dk
 		dk_names_clear(a, dir, d->hosts);
 	r = dk_names_update(a, dir, &h, !dk_network_predefined(n->network), e);
 	end_if_last(a, dir, &h, use);
-	return r;
+	return (r < 0 || use < 0) && ended_by_itself(dir, &h) ? 0 : r;
 }
 
 static void end_here(const struct dk_roots *roots, const char *id, const struct dk_network_settings *s)
@@ -630,16 +646,15 @@ void dk_network_end(const struct dk_roots *roots, const char *id, struct dk_netw
 /* Of a holder that was killed with all its containers. */
 static void sweep_one(struct arena *a, const struct dk_roots *roots, const char *dir)
 {
-	auto_holder struct dk_holder h = DK_HOLDER_NONE, again = DK_HOLDER_NONE;
+	auto_holder struct dk_holder h = DK_HOLDER_NONE;
 	struct err ignored;
-	auto_close int lock = -1, use = -1;
+	auto_close int lock = -1;
 
 	if (dk_holder_find(dir, &h, &ignored) != 0)
 		return;
 	lock = lock_all(a, roots, &ignored);
-	use = lock < 0 ? -1 : dk_lock_file(dir, "use", &ignored);
-	if (use >= 0 && flock(use, LOCK_EX | LOCK_NB) == 0 && dk_holder_find(dir, &again, &ignored) == 0)
-		dk_remove_tree(AT_FDCWD, dir, &ignored);
+	if (lock >= 0)
+		forget_ended(dir);
 }
 
 void dk_network_sweep(const struct dk_roots *roots)
