@@ -174,3 +174,5 @@ DELIBERATE = [
 
 # record: function that returns why it cannot run here, or nothing
 NOT_HERE = {}
+# Words behind `docker` that are no command, on purpose.
+NO_COMMANDS = {"nosuch", "compose", "buildx", "search", "daemon"}

@@ -185,10 +185,38 @@ def compare(record, actual, names, vary):
     return wrong
 
 
+class Commands:
+    """Which commands the program has, by its help."""
+
+    def __init__(self, docker):
+        self.docker = docker
+        self.known = {}
+
+    def of(self, *group):
+        if group not in self.known:
+            text = subprocess.run([self.docker, *group, "--help"], stdin=subprocess.DEVNULL, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+            # Aliases have no line of their own.
+            aliases = {"list", "ls", "ps", "remove"} if group else {"help"}
+            self.known[group] = set(re.findall(r"(?m)^  ([a-z]+)\*?  +\S", text)) | aliases
+        return self.known[group]
+
+    def missing(self, line):
+        for word, second in re.findall(r"\bdocker (?:-H \S+ )?([a-z]+)(?: ([a-z]+)\b)?", line):
+            if word not in self.of() and word not in differences.NO_COMMANDS:
+                return "docker %s" % word
+            groups = ("container", "image", "network", "volume", "system", "context")
+            if word in groups and second and second not in self.of(word) | differences.NO_COMMANDS:
+                return "docker %s %s" % (word, second)
+        return None
+
+
 class Report:
     """Results by kind, printed as they come."""
 
-    def __init__(self, verbose):
+    def __init__(self, verbose, commands):
+        self.commands = commands
+        self.missing = set()
         self.lock = threading.Lock()
         self.verbose = verbose
         self.results = {"matched": [], "deliberate": [], "failed": [], "not runnable": []}
@@ -198,12 +226,16 @@ class Report:
         with self.lock:
             self.results[kind].append(record["id"])
             self.seconds.append((seconds, record["id"]))
+            if kind == "not runnable":
+                self.missing.add(text)
             if kind == "failed" or self.verbose:
                 print("%s %s: %s\n   %s" % (kind, record["id"], record["run"], text), flush=True)
 
     def end(self, seconds):
         for s, name in sorted(self.seconds)[-8:] if self.verbose else []:
             print("%5.1f s %s" % (s, name))
+        for text in sorted(self.missing):
+            print("not runnable: %s" % text)
         counts = ["%d %s" % (len(ids), kind) for kind, ids in self.results.items()]
         print("records: %s, in %.0f s" % (", ".join(counts), seconds))
         return 1 if self.results["failed"] else 0
@@ -212,9 +244,10 @@ class Report:
 def run_record(scene, record, options, report):
     extra = scenes.EXTRA.get(record["id"], {})
     entry = None if options.engine else entry_of(record, differences.DELIBERATE)
-    skip = differences.NOT_HERE.get(record["id"])
-    if skip and skip():
-        report.add("not runnable", record, skip())
+    skip = differences.NOT_HERE.get(record["id"], lambda: None)()
+    missing = report.commands.missing(record["run"])
+    if skip or missing:
+        report.add("not runnable", record, skip or "%s is not there" % missing)
         return
     if "before" in extra:
         scene.shell(extra["before"])
@@ -334,7 +367,7 @@ def parse(argv):
 def main():
     options = parse(sys.argv[1:])
     start = time.monotonic()
-    report = Report(options.verbose)
+    report = Report(options.verbose, Commands(options.docker))
     in_scenes(options, load(), lambda scene, record, _: run_record(scene, record, options, report))
     return report.end(time.monotonic() - start)
 
