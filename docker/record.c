@@ -349,7 +349,11 @@ int dk_record_remove(const struct dk_store *s, const char *id, const struct dk_r
 	else
 		dk_name_release_all(s, id);
 	code = dk_remove_tree(s->containers, id, e);
-	return code < 0 ? err_wrap(e, "remove container %.12s", id) : 0;
+	if (code < 0)
+		return err_wrap(e, "remove container %.12s", id);
+	if (r && r->state.status) /* else it never got as far as to be one */
+		dk_container_event(s, r, "destroy", (struct dk_event_fact){0});
+	return 0;
 }
 
 int dk_record_each(const struct dk_store *s, struct arena *a,
