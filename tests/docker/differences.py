@@ -163,6 +163,8 @@ DELIBERATE = [
             '"Layers":["blobs/sha256/<HEX64>"]}]'},
     {"ids": "G-25", "why": "as newer engines: an archive has numbers for owners, no names",
      "replace": [(r"root/root DATE     ", "0/0 DATE           ")]},
+    {"ids": "H-51", "why": "there is no search", "rc": 1,
+     "err": "docker: unknown command: docker search\n\nRun 'docker --help' for more information\n"},
     # --- inspect ---
     {"ids": "D2-30 L-07", "why": "there is no end in the network none, no file for a namespace",
      "replace": NOT_THERE},

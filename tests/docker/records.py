@@ -246,11 +246,13 @@ def run_record(scene, record, options, report):
     entry = None if options.engine else entry_of(record, differences.DELIBERATE)
     skip = differences.NOT_HERE.get(record["id"], lambda: None)()
     missing = report.commands.missing(record["run"])
-    if skip or missing:
-        report.add("not runnable", record, skip or "%s is not there" % missing)
-        return
     if "before" in extra:
         scene.shell(extra["before"])
+    if skip or missing:
+        # What it makes is needed later.
+        scene.shell(scene.names.fill(record["run"]))
+        report.add("not runnable", record, skip or "%s is not there" % missing)
+        return
     for name, (command, _) in extra.get("bind", {}).items():
         scene.names.ids[name] = scene.shell(command)[1].strip()
     command = scene.names.fill(record["run"])
