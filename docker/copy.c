@@ -148,5 +148,6 @@ int dk_copy_until_end(struct dk_copy *c, const struct ns_wait *w, struct ns_exit
 		if (r < 0)
 			return r;
 	}
+	dk_log_flush(&c->log);
 	return ns_reap(w->pidfd, ret_exit, NULL, e);
 }

@@ -158,13 +158,18 @@ void dk_log_write(struct dk_log *l, int stream, const char *data, size_t n)
 	}
 }
 
-void dk_log_close(struct dk_log *l)
+void dk_log_flush(struct dk_log *l)
 {
 	for (int i = 0; i < 2; i++) {
 		if (l->partial[i].len)
 			write_line(l, i, l->partial[i].p, l->partial[i].len);
 		strbuf_free(&l->partial[i]);
 	}
+}
+
+void dk_log_close(struct dk_log *l)
+{
+	dk_log_flush(l);
 	cleanup_close(&l->fd);
 	cleanup_close(&l->dir);
 }

@@ -26,7 +26,8 @@ struct dk_log {
 int dk_log_open(struct dk_log *l, const struct dk_store *s, const struct dk_record *r, struct err *e);
 /* stream: 0 stdout, 1 stderr. Never fails the container. */
 void dk_log_write(struct dk_log *l, int stream, const char *data, size_t n);
-/* Writes what is left of unfinished lines. */
+/* Writes what is left of unfinished lines: the container has ended, and who waits for that may read. */
+void dk_log_flush(struct dk_log *l);
 void dk_log_close(struct dk_log *l);
 
 /* "ID-json.log", with ".N" for a rotated one. */

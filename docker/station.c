@@ -282,6 +282,7 @@ int dk_station_run(struct dk_station *s, struct ns_exit *ret_exit, struct err *e
 		exited |= p[EXITED].revents != 0;
 	}
 	cleanup_close(&s->master);
+	dk_log_flush(&s->log);
 	return ns_reap(s->k->launch.pidfd, ret_exit, NULL, e);
 }
 
