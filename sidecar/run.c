@@ -482,7 +482,7 @@ static void begin(struct run *r)
 		return;
 	}
 	/* brig has the limit, too, except of an interpreter that has been there for a while. */
-	if (limit)
+	if (limit && limit != BOX_NO_TIMEOUT)
 		loop_set_timer(&r->timer, r->warm && r->interpreter ? limit : limit + LATE_MS);
 	if (r->owner && r->events->started)
 		r->events->started(r->owner);
