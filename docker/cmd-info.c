@@ -237,8 +237,8 @@ static void add_limits(struct facts *f, struct dk_value *v)
 	io_read_small(AT_FDCWD, "/proc/sys/net/ipv4/ip_forward", forward, sizeof(forward));
 	flag(f, v, "MemoryLimit", limits(f, CG_MEMORY));
 	flag(f, v, "SwapLimit", limits(f, CG_MEMORY));
-	flag(f, v, "CpuCfsPeriod", limits(f, CG_CPU));
-	flag(f, v, "CpuCfsQuota", limits(f, CG_CPU));
+	dk_put_named(f->a, v, "CpuCfsPeriod", "CPUCfsPeriod", dk_bool(limits(f, CG_CPU)));
+	dk_put_named(f->a, v, "CpuCfsQuota", "CPUCfsQuota", dk_bool(limits(f, CG_CPU)));
 	flag(f, v, "CPUShares", limits(f, CG_CPU));
 	flag(f, v, "CPUSet", limits(f, CG_CPUSET));
 	flag(f, v, "PidsLimit", limits(f, CG_PIDS));

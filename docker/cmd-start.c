@@ -100,12 +100,35 @@ int dk_cmd_start(struct dk_context *c, const struct dk_args *args, struct err *e
 	return failed.len ? dk_fail(1, "Error: failed to start containers: %s", failed.p) : 0;
 }
 
+static int set_remove(struct dk_record *r, void *arg, struct err *e)
+{
+	const bool *remove = arg;
+	(void)e;
+
+	r->options.remove = *remove;
+	return 0;
+}
+
+/* A --rm container outlives the stop in the middle: its monitor looks at the record before it removes it. */
+static int stop_for_restart(struct dk_context *c, struct dk_record *r, const struct dk_stop *how, struct err *e)
+{
+	bool remove = r->options.remove, off = false;
+	int code = remove ? dk_record_update(c->store, r->id, set_remove, &off, e) : 0;
+
+	if (code == 0)
+		code = dk_stop(c, r, how, e);
+	if (remove && dk_record_update(c->store, r->id, set_remove, &remove, e) < 0)
+		return -e->code;
+	return code;
+}
+
 static int restart_one(struct dk_context *c, const char *ref, void *options, struct err *e)
 {
 	const struct dk_stop_options *o = options;
 	struct dk_record *r;
 
-	if (dk_container_find(c, ref, &r, e) < 0 || dk_stop(c, r, &(struct dk_stop){o->signal, o->timeout}, e) < 0)
+	if (dk_container_find(c, ref, &r, e) < 0 ||
+	    stop_for_restart(c, r, &(struct dk_stop){o->signal, o->timeout}, e) < 0)
 		return -e->code;
 	if (start_one(c, r->id, NULL, e) < 0)
 		return -e->code;

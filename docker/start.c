@@ -309,6 +309,16 @@ static int set_dead(struct dk_record *r, void *arg, struct err *e)
 	return 0;
 }
 
+/* `restart` may want it to be kept this time; attached ones are not asked, for speed. */
+static bool is_to_go(const struct dk_container *k)
+{
+	struct dk_record *now;
+
+	if (!k->record->options.remove || !k->record->options.detach)
+		return k->record->options.remove;
+	return dk_record_load(k->store, k->record->id, k->c->arena, &now, &(struct err){0}) < 0 || now->options.remove;
+}
+
 int dk_finish(struct dk_container *k, const struct dk_end *end, struct err *e)
 {
 	char now[SPEC_TIME_SIZE];
@@ -316,7 +326,7 @@ int dk_finish(struct dk_container *k, const struct dk_end *end, struct err *e)
 	int r;
 
 	dk_owner_note_exit(&k->owner, end->code);
-	if (!k->record->options.remove)
+	if (!is_to_go(k))
 		r = dk_record_update(k->store, k->record->id, set_ended, &n, e);
 	else if ((r = dk_record_remove(k->store, k->record->id, k->record, true, e)) < 0)
 		dk_record_update(k->store, k->record->id, set_dead, &n, &(struct err){0});
