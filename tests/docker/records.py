@@ -272,6 +272,7 @@ def run_record(scene, record, options, report):
     for change in (entry_of(record, differences.MACHINE), entry):
         want = changed(want, change) if change else want
     vary = [v for ids, v in differences.VARY if names_it(ids, record)]
+    vary += entry.get("vary", []) if entry else []
     wrong = compare(want, actual, scene.names, vary)
     if wrong:
         report.add("failed", record, "\n   ".join(wrong), seconds)
