@@ -359,7 +359,7 @@ static int write_maps(pid_t pid, bool egress, struct err *e)
 		return procfs;
 	/* The tun driver's file is everybody's as a rule; where it is not, the holder needs an owner. */
 	tun = !egress || (stat(TUN, &st) == 0 && (st.st_mode & 06) == 06);
-	id = tun && geteuid() == 0 && rt_in_initial_userns() ? NOBODY : 0;
+	id = tun && geteuid() == 0 && procfs_initial_userns() ? NOBODY : 0;
 	struct ns_idmap uid = {0, id ? id : geteuid(), 1}, gid = {0, id ? id : getegid(), 1};
 	struct ns_idmaps maps = {&uid, 1, &gid, 1};
 

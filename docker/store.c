@@ -96,7 +96,7 @@ static char *absolute_env(struct arena *a, const char *name)
 
 static int choose_roots(struct arena *a, struct dk_store *s, struct err *e)
 {
-	const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME"), *state;
+	const char *state;
 
 	s->roots.data = absolute_env(a, "BRIG_DOCKER_DATA");
 	s->roots.run = absolute_env(a, "BRIG_DOCKER_RUN");
@@ -104,12 +104,8 @@ static int choose_roots(struct arena *a, struct dk_store *s, struct err *e)
 		s->roots.data = s->config.data_root;
 	if (!s->roots.run)
 		s->roots.run = s->config.run_root;
-	if (!s->roots.data && geteuid() == 0 && rt_in_initial_userns())
-		s->roots.data = "/var/lib/brig";
-	else if (!s->roots.data && xdg && *xdg == '/')
-		s->roots.data = arena_printf(a, "%s/brig", xdg);
-	else if (!s->roots.data && home && *home == '/')
-		s->roots.data = arena_printf(a, "%s/.local/share/brig", home);
+	if (!s->roots.data)
+		s->roots.data = rt_default_data_root(a);
 	if (!s->roots.data)
 		return err_set(e, ENOENT, "where to keep containers is not known: set HOME or BRIG_DOCKER_DATA");
 	if (!s->roots.run) {

@@ -28,6 +28,7 @@
 #include "runtime/interrupt.h"
 #include "runtime/launch.h"
 #include "runtime/result.h"
+#include "runtime/sandbox-image.h"
 #include "runtime/sandbox-job.h"
 #include "runtime/sandbox-request.h"
 #include "runtime/supervise.h"
@@ -39,6 +40,7 @@ struct job {
 	struct rt_launch launch;
 	struct sandbox_result result;
 	struct supervise_output output;
+	struct rootfs_overlay overlay; /* of an image's layers */
 	struct plan *plan;
 	struct sandbox_job when; /* --job */
 	struct sandbox_net net;
@@ -80,18 +82,29 @@ static bool has_workspace(struct arena *a, const char *root)
 	       S_ISDIR(st.st_mode);
 }
 
+static bool root_has_workspace(struct job *j)
+{
+	bool found = has_workspace(j->a, j->q.sb.spec->root->path);
+
+	for (size_t i = 0; !found && i < j->overlay.lower.n; i++)
+		found = has_workspace(j->a, j->overlay.lower.v[i]);
+	return found;
+}
+
 static int complete_spec(struct job *j, struct err *e)
 {
 	struct sandbox_host facts = {
 		.cgroup_v2 = j->host.cgroups.kind == CG_V2,
-		.root_has_workspace = has_workspace(j->a, j->q.sb.spec->root->path),
 		.environ = (const char *const *)environ,
 		.rlimits = own_rlimits(j->a),
 	};
 	char score[32];
 	int r = (int)procfs_read(j->host.procfs, "self/oom_score_adj", score, sizeof(score), e);
 
-	if (r >= 0 && str_i64(score, &facts.oom_score_adj) == 0)
+	if (r >= 0)
+		r = sandbox_image_apply(j->a, &j->q.sb, &j->overlay, e);
+	facts.root_has_workspace = root_has_workspace(j);
+	if (r == 0 && str_i64(score, &facts.oom_score_adj) == 0)
 		r = sandbox_defaults(j->a, &j->q.sb, &facts, e);
 	if (r == 0 && (j->q.copies.n || j->q.copy_out))
 		r = sandbox_files_check(j->q.sb.spec, e);
@@ -210,7 +223,8 @@ static enum plan_userns choose_userns(const struct job *j)
 	};
 	const struct sandbox_options *o = &j->q.sb.options;
 
-	if (o->userns.v == SANDBOX_USERNS_AUTO && o->outputs && !j->host.privileged)
+	/* Files of outputs belong to the caller, and only he can look into his store of images. */
+	if (o->userns.v == SANDBOX_USERNS_AUTO && (o->outputs || o->image) && !j->host.privileged)
 		return PLAN_USERNS_SINGLE;
 	return modes[o->userns.v];
 }
@@ -224,6 +238,7 @@ static int make_plan(struct job *j, struct err *e)
 		.bundle = getcwd(cwd, sizeof(cwd)),
 		.sandbox = true,
 		.host_rootfs = o->host_rootfs,
+		.overlay = j->overlay.lower.n ? &j->overlay : NULL,
 		.default_seccomp = o->default_seccomp,
 		.tiny_init = o->init.v,
 		.die_with_parent = true,

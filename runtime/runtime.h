@@ -52,10 +52,6 @@ struct rt_host {
 /* Strings live in a. */
 int rt_host_probe(struct arena *a, struct rt_host *ret, struct err *e);
 void rt_host_close(struct rt_host *h);
-static inline bool rt_in_initial_userns(void)
-{
-	return procfs_initial_userns();
-}
 
 /* Every command: 0 or an exit code; errors are logged by the command's caller through `e`. */
 typedef int rt_command(int argc, char **argv, const struct rt_globals *g);

@@ -347,11 +347,11 @@ int sandbox_request_parse(struct arena *a, int argc, char **argv, struct sandbox
 	};
 	if (r < 0 || r == CLI_HELP)
 		return r;
-	if (!f.spec && !f.job && first == argc)
-		return err_set(e, EINVAL, "which program? Give --spec or a command (see --help)");
 	r = read_spec(a, f.spec, &ret->sb, e);
 	if (r == 0)
 		r = apply(a, &f, ret, e);
+	if (r == 0 && !f.spec && !f.job && first == argc && !ret->sb.options.image)
+		return err_set(e, EINVAL, "which program? Give --spec or a command (see --help)");
 	if (r == 0 && first < argc)
 		ret->sb.spec->process->args = (struct strv){argv + first, (size_t)(argc - first)};
 	else if (r == 0 && ret->job_fd) /* the job has it; until then this stands for it */

@@ -130,6 +130,27 @@ int rt_state_default_root(struct arena *a, const char **ret, struct err *e)
 	return 0;
 }
 
+static const char *absolute_env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v == '/' ? v : NULL;
+}
+
+const char *rt_default_data_root(struct arena *a)
+{
+	const char *own = absolute_env("BRIG_DOCKER_DATA"), *xdg = absolute_env("XDG_DATA_HOME");
+	const char *home = absolute_env("HOME");
+
+	if (own)
+		return arena_strdup(a, own);
+	if (geteuid() == 0 && procfs_initial_userns())
+		return "/var/lib/brig";
+	if (xdg)
+		return arena_printf(a, "%s/brig", xdg);
+	return home ? arena_printf(a, "%s/.local/share/brig", home) : NULL;
+}
+
 /* What io_replace_file leaves when it is killed; nothing else that we do not know is touched. */
 static void remove_temporary_files(int dir)
 {

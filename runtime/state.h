@@ -19,6 +19,9 @@ struct rt_state {
 
 /* The default state root: /run/brig as root, else $XDG_RUNTIME_DIR/brig (checked: ours, 0700). */
 int rt_state_default_root(struct arena *a, const char **ret, struct err *e);
+/* Where images and containers are kept: BRIG_DOCKER_DATA, else /var/lib/brig as root, else
+ * $XDG_DATA_HOME/brig or ~/.local/share/brig. NULL: none of them is known. */
+const char *rt_default_data_root(struct arena *a);
 /* Makes <root>/<id>; -EEXIST "container with given ID already exists". owned: we hold its lock for as
  * long as we live, and the next command ends the container when we die. id must be valid. */
 int rt_state_create(const char *root, const char *id, bool owned, struct rt_state *ret,

@@ -60,6 +60,8 @@ const struct sandbox_setting sandbox_settings[] = {
 		.help = "where the directory for outputs is seen (default " SANDBOX_OUTPUTS ")"),
 	SETTING("ports", SANDBOX_PORTS, ports, .arg = "PORTS",
 		.help = "TCP ports outside that can be reached: 80,443, all or none (default)"),
+	SETTING("image", SANDBOX_TEXT, image, .arg = "NAME",
+		.help = "a loaded image (brig-docker images) as the root file system"),
 	SETTING("init", SANDBOX_BOOL, init),
 	SETTING("best-effort", SANDBOX_BOOL, best_effort),
 	SETTING("stdin", SANDBOX_TEXT, stdin_text),

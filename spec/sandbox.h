@@ -53,6 +53,7 @@ struct sandbox_options {
 	char *outputs;               /* directory of the host, absolute: SANDBOX_OUTPUTS, writable */
 	char *outputs_at;            /* there instead; set by sandbox_defaults */
 	char *ports;                 /* "80,443" or "all": TCP ports outside; NULL: none */
+	char *image;                 /* a loaded image: the root file system; NULL: root.path, or the host's */
 	char *stdin_text;            /* given to the program; NULL: nothing */
 
 	struct strv secrets;         /* names; files SANDBOX_SECRETS/NAME, variables NAME_FILE */

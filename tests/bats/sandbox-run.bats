@@ -256,3 +256,30 @@ for fine in ({"annotations": {"com.example": "x", "org.brig.memory": "1.5GiB", "
     v.validate({**good, **fine})
 EOF
 }
+
+@test "sandbox: a loaded image is the root file system" {
+	local docker=${BRIG%/*}/brig-docker
+	[ -x "$docker" ] || skip "brig-docker is not built"
+	export BRIG_DOCKER_DATA=$T/data BRIG_DOCKER_RUN=$T/run
+	tar -C "$(python_rootfs)" --exclude ./root --exclude ./var/cache -c . | "$docker" import -c 'ENV WORD=image' -c 'ENV OTHER=o' \
+		-c 'CMD ["python3", "-c", "import os; print(os.environ[\"WORD\"], os.environ[\"OTHER\"], os.getuid())"]' - py:1
+	sandbox --spec - <<<'{"annotations": {"org.brig.image": "py:1"}, "process": {"env": ["WORD=spec"]}}'
+	assert_json .stdout "spec o 1000"
+	# two layers; nothing can be written, nothing stays
+	"$docker" run --name more py:1 sh -c 'echo second >/second'
+	"$docker" commit more py:2
+	"$docker" rm more
+	sandbox --image py:2 -- sh -c 'cat /second; echo x >/second'
+	assert_json .stdout second
+	assert_contains "$(jq -r .stderr <<<"$output")" "Read-only file system"
+	local key
+	key=$(jq -r .cache_key <<<"$output")
+	sandbox --image py:1 -- true
+	[ "$(jq -r .cache_key <<<"$output")" != "$key" ]
+	sandbox --image absent -- true
+	assert_status 125
+	assert_contains "$(jq -r .error <<<"$output")" "image absent is not in $T/data"
+	sandbox --image py:1 --rootfs / -- true
+	assert_contains "$(jq -r .error <<<"$output")" "both"
+	"$docker" rmi py:1 py:2
+}

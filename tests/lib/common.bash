@@ -146,8 +146,11 @@ need_command() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 
 list_cgroups() {
 	# process_api belongs to the machine, docker to a docker daemon: what is in them comes and goes.
+	# A normal user's are his own: tests of root may run beside his.
+	local own=()
+	[ "$EUID" = 0 ] || own=(-uid "$EUID")
 	# find fails when one vanishes meanwhile.
-	find /sys/fs/cgroup -mindepth 1 \( -name process_api -o -name docker \) -prune -o -type d -print 2>/dev/null || true
+	find /sys/fs/cgroup -mindepth 1 \( -name process_api -o -name docker \) -prune -o -type d "${own[@]}" -print 2>/dev/null || true
 }
 
 # Processes that have our mark, but no zombies: those wait for whoever started them.
