@@ -14,7 +14,7 @@ VERSION = r"\d+\.\d+\.\d+[\w.+~-]*"
 # name in the records.
 VARY = [
     ("A-*", (r"28\.2\.2|20\.10\.24\+dfsg1", VERSION)),
-    ("A-*", (r"e6534b4", r"[\w.+-]+")),
+    ("A-*", (r"e6534b4|5d6db84", r"[\w.+-]+")),
     ("A-03 A-04 A-57 M-13 M-15", (r"\b1\.(?:41 \(downgraded from 1\.50\)|41|50)", r"1\.\d+")),
     ("A-54", (r"ENDPOINT +ERROR", r"ENDPOINT +ERROR")),
     ("A-10", (r"extfs|23\.54GiB", r"[\w.<>]+")),
@@ -110,15 +110,21 @@ DELIBERATE = [
     {"ids": "A-03 A-57", "why": "there is no Go, no containerd and no runc, and nothing says when it"
      " was built", "replace": [(r"Go version:( +)go[\d.]+", r"Go version:\1none"),
                                (r" +Built: .*?\n", ""),
-                               (r" containerd:.*", " brig:\n  Version:          0\n  GitCommit:        \n"),
+                               (r" containerd:[\s\S]*", " brig:\n  Version:          0\n  GitCommit:        \n"),
                                (r"Version:          0\n", "Version:          20.10.24+dfsg1\n")]},
     {"ids": "A-04", "why": "there is no Go, no containerd and no runc, and nothing says when it was"
      " built", "json": ["BuildTime", "Components", "GoVersion"]},
     {"ids": "A-10", "why": "what is true here",
-     "err": "", "replace": [(r"Network: .*?\n", "Network: bridge host null\n"),
-                            (r"Log: .*?\n", "Log: json-file none\n")]},
-    {"ids": "A-14 A-15 A-20", "why": "every container has a user namespace",
-     "replace": [(r'( ?)(,?"?)name=cgroupns', r"\1\2name=userns\1\2name=cgroupns")]},
+     "err": "", "replace": [
+         (r"Network: .*?\n", "Network: bridge host null\n"), (r"Log: .*?\n", "Log: json-file none\n"),
+         (r"Runtimes: .*?\n", "Runtimes: brig\n"), (r"Runtime: runc", "Runtime: brig"),
+         (r"docker-init", "brig-docker"), (r" (?:containerd|runc|init) version: .*?\n", ""),
+         (r"  cgroupns", "  userns\n  cgroupns"), (r" Insecure Registries:\n.*\n", ""),
+         (r"Enabled: false", "Enabled: true"), (r"Cgroup Version: 2", "Cgroup Version: <N>")]},
+    {"ids": "A-14", "why": "every container has a user namespace",
+     "replace": [(r"name=cgroupns", "name=userns name=cgroupns")]},
+    {"ids": "A-15 A-20", "why": "every container has a user namespace",
+     "replace": [(r'"name=cgroupns', '"name=userns","name=cgroupns')]},
     {"ids": "A-17", "why": "what is true here",
      "replace": [(r"ipvlan\nmacvlan\n", ""), (r"overlay\n", "")]},
     # --- life ---

@@ -202,6 +202,8 @@ class Commands:
         return self.known[group]
 
     def missing(self, line):
+        if "docker --help" in line and "build" not in self.of():
+            return "docker build"
         for word, second in re.findall(r"\bdocker (?:-H \S+ )?([a-z]+)(?: ([a-z]+)\b)?", line):
             if word not in self.of() and word not in differences.NO_COMMANDS:
                 return "docker %s" % word
