@@ -64,6 +64,14 @@ static struct saved *saved_of(struct save *k, const struct img_image *image)
 	return &k->v[k->n++];
 }
 
+static int check_kind(struct save *k, const struct img_image *image, const char *text)
+{
+	if (!image->host && !image->link)
+		return 0;
+	return err_set(k->e, EINVAL, "%s is %s of this host and cannot be saved: make an image of it by tar and "
+		       "import", text, image->host ? "the file system" : "a directory");
+}
+
 /* All tags of a repository; 0 when it has none. */
 static int add_repository(struct save *k, const char *text, const struct img_list *all)
 {
@@ -78,6 +86,8 @@ static int add_repository(struct save *k, const char *text, const struct img_lis
 			if (img_ref_parse(k->arena, all->v[i].tags.v[t], &tag, &ignored) < 0 ||
 			    !str_eq(tag.domain, ref.domain) || !str_eq(tag.path, ref.path))
 				continue;
+			if (check_kind(k, &all->v[i].image, text) < 0)
+				return -k->e->code;
 			append(k->arena, &saved_of(k, &all->v[i].image)->names, img_ref_full(k->arena, &tag));
 			found++;
 		}
@@ -92,16 +102,16 @@ static int add_wanted(struct save *k, const char *text, const struct img_list *a
 	struct saved *s;
 	int r;
 
-	if (add_repository(k, text, all) > 0)
-		return 0;
+	r = add_repository(k, text, all);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	r = img_resolve(k->store, text, k->arena, &image, k->e);
 	if (r < 0 && r != -EINVAL)
 		return r;
 	if (r <= 0)
 		return err_set(k->e, ENOENT, "No such image: %s", text);
-	if (image.host || image.link)
-		return err_set(k->e, EINVAL, "%s is %s of this host and cannot be saved: make an image of it by "
-			       "tar and import", text, image.host ? "the file system" : "a directory");
+	if (check_kind(k, &image, text) < 0)
+		return -k->e->code;
 	s = saved_of(k, &image);
 	/* by id there is no name to be kept */
 	if (img_ref_parse(k->arena, text, &ref, &ignored) == 0 && !ref.digest &&

@@ -82,7 +82,7 @@ listing() { "$TESTS_LIB/layered-image" --list; }
 }
 
 @test "image, docker: podman, skopeo and umoci read what brig-docker saves" {
-	local program tried=0
+	local tried=0
 	"$TESTS_LIB/layered-image" "$T/made.tar" layered:4
 	"$BRIG_DOCKER" load -qi "$T/made.tar"
 	"$BRIG_DOCKER" save layered:4 >"$T/ours.tar"
