@@ -53,6 +53,7 @@ VARIABLE = [
     (r"word_word", r"[a-z]+_[a-z]+\d*"),
     (r"endpoint [a-z]+_[a-z]+ ", r"endpoint [a-z]+_[a-z]+\d* "),
 ]
+UNESCAPED = re.compile(r"(?<!\\)\((?!\?)")
 ID = re.compile(r"<(ID|IMG)(\d+)>|(id|im)12_(\d{7})")
 
 
@@ -80,9 +81,8 @@ class Names:
     def pattern(self, text, vary=()):
         """The regular expression for TEXT, its groups named by the ids that are not bound yet."""
         table = list(vary) + VARIABLE
-        token = re.compile("|".join("(?:%s)" % re.sub(r"\((?!\?)", "(?:", key) for key, _ in table)
-                           + "|" + "|".join(re.escape(p) for p in self.places)
-                           + "|" + re.sub(r"\((?!\?)", "(?:", ID.pattern))
+        keys = [key for key, _ in table] + [re.escape(p) for p in self.places] + [ID.pattern]
+        token = re.compile("|".join("(?:%s)" % UNESCAPED.sub("(?:", key) for key in keys))
         out, at, seen = [], 0, set()
         for m in token.finditer(text):
             out.append(gaps(text[at:m.start()], text))
