@@ -24,7 +24,7 @@ struct config {
 	char *sidecar_secret_file, *token_secret_file;
 	char *tmp_root, *outputs, *open_ports, *access_log;
 	struct { struct config_image *v; size_t n; } images;
-	bool best_effort, require_secret;
+	bool best_effort;
 	uint64_t max_body, max_connections, max_running, max_queue, max_ids;
 	uint64_t max_exec_ms, max_timeout_s, output_limit;
 	uint64_t files_keep_s, drain_s;

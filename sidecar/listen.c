@@ -190,19 +190,3 @@ void listen_close(void)
 	}
 	n_listeners = 0;
 }
-
-bool listen_is_local(void)
-{
-	for (size_t i = 0; i < n_listeners; i++) {
-		union address a = {0};
-		socklen_t len = sizeof(a);
-
-		if (getsockname(listeners[i].fd, &a.any, &len) < 0)
-			return false;
-		if (a.any.sa_family == AF_INET && (ntohl(a.in.sin_addr.s_addr) >> 24) != 127)
-			return false;
-		if (a.any.sa_family == AF_INET6 && !IN6_IS_ADDR_LOOPBACK(&a.in6.sin6_addr))
-			return false;
-	}
-	return true;
-}

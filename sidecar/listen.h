@@ -11,5 +11,3 @@ int listen_open(void (*accepted)(int fd), struct err *e);
 /* False while no more connections can be taken: they wait in the kernel. */
 void listen_accept(bool on);
 void listen_close(void);
-/* All listeners are on loopback addresses or unix sockets. */
-bool listen_is_local(void);

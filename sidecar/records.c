@@ -178,7 +178,7 @@ bool records_find_old(const char *id, struct record *ret)
 	return true;
 }
 
-const char *record_status_name(enum record_status s)
+static const char *record_status_name(enum record_status s)
 {
 	static const char *const names[] = {"running", "completed", "failed", "cancelled"};
 

@@ -45,4 +45,3 @@ struct record *records_find(const char *id);
 bool records_find_old(const char *id, struct record *ret);
 /* The JSON object of the interface. */
 void records_write(struct strbuf *b, const struct record *r, const char *id);
-const char *record_status_name(enum record_status s);
