@@ -247,12 +247,13 @@ static int v1_devices(struct cg *cg, const struct cg_plan *p, struct err *e)
 
 /* ---- freeze, kill ---- */
 
-static bool state_is(const struct cg_dir *d, const char *state)
+/* Negative: the cgroup is gone. */
+static int state_is(const struct cg_dir *d, const char *state)
 {
 	char text[32];
+	int r = io_read_small(d->fd, "freezer.state", text, sizeof(text));
 
-	return io_read_small(d->fd, "freezer.state", text, sizeof(text)) >= 0 &&
-	       str_eq(text, state);
+	return r < 0 ? -ENODEV : str_eq(text, state);
 }
 
 /*
@@ -262,13 +263,14 @@ static bool state_is(const struct cg_dir *d, const char *state)
 static int wait_state(const struct cg_dir *d, const char *state, int patience_ms)
 {
 	int64_t end = now_ms() + patience_ms;
+	int r;
 
-	while (!state_is(d, state)) {
+	while ((r = state_is(d, state)) == 0) {
 		if (now_ms() > end)
 			return -ETIMEDOUT;
 		sched_yield();
 	}
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 static int set_state(const struct cg_dir *d, bool frozen, int patience_ms)
@@ -276,7 +278,10 @@ static int set_state(const struct cg_dir *d, bool frozen, int patience_ms)
 	const char *state = frozen ? "FROZEN" : "THAWED";
 	int r = io_write_value(d->fd, "freezer.state", state);
 
-	return r < 0 ? r : wait_state(d, state, patience_ms);
+	if (r >= 0)
+		r = wait_state(d, state, patience_ms);
+	/* What was killed while it was frozen ends now, and its owner removes the cgroup. */
+	return r == -ENODEV && !frozen ? 0 : r;
 }
 
 static int v1_freeze(struct cg *cg, bool frozen, struct err *e)
