@@ -32,6 +32,7 @@
 
 enum {
 	HEADER_SECONDS = 10,      /* for the headers, and between parts of a body */
+	BODY_SECONDS = 60,        /* for all of a request */
 	HEADER_BYTES = 16384,
 	CHUNK = 32768,            /* of an answer, at a time */
 	UNSENT_MAX = 4 << 20,     /* of a WebSocket's messages; more is a peer that does not read */
@@ -394,7 +395,7 @@ static int take_body(struct lws *wsi, const char *data, size_t n)
 
 	if (!io || io->answered)
 		return 0;
-	if (n > io->body_left)
+	if (n > io->body_left || loop_now() - io->began_ns > BODY_SECONDS * 1000000000ull)
 		return -1;
 	io->body_left -= n;
 	strbuf_add(&io->c.body, data, n);
@@ -468,6 +469,19 @@ static int opened(struct lws *wsi)
 	return 0;
 }
 
+/* The owner stays: he hears from drop() that his connection is gone. */
+static void hang_up(struct conn_io *io, int code, const char *reason)
+{
+	if (io->closing)
+		return;
+	io->closing = true;
+	io->close_code = code;
+	n_unsent++;
+	snprintf(io->close_reason, sizeof(io->close_reason), "%s", reason);
+	lws_set_timeout(io->wsi, PENDING_TIMEOUT_CLOSE_SEND, HEADER_SECONDS);
+	lws_callback_on_writable(io->wsi);
+}
+
 static int take_message(struct lws *wsi, const char *data, size_t n)
 {
 	struct conn_io *io = io_of(wsi);
@@ -475,7 +489,7 @@ static int take_message(struct lws *wsi, const char *data, size_t n)
 	if (!io || io->closing)
 		return 0;
 	if (io->c.body.len + n > config.max_body) {
-		conn_close(&io->c, 1009, "the message is too large");
+		hang_up(io, 1009, "the message is too large");
 		return 0;
 	}
 	strbuf_add(&io->c.body, data, n);
@@ -488,6 +502,12 @@ static int take_message(struct lws *wsi, const char *data, size_t n)
 	return 0;
 }
 
+void conn_close(struct conn *c, int code, const char *reason)
+{
+	c->owner = NULL;
+	hang_up(c->io, code, reason);
+}
+
 void conn_send(struct conn *c, const char *text, size_t n)
 {
 	struct conn_io *io = c->io;
@@ -496,7 +516,7 @@ void conn_send(struct conn *c, const char *text, size_t n)
 	if (io->closing)
 		return;
 	if (io->unsent + n > UNSENT_MAX) {
-		conn_close(c, 1008, "messages are not read");
+		hang_up(io, 1008, "messages are not read");
 		return;
 	}
 	m = xrealloc(NULL, sizeof(*m) + LWS_PRE + n + 1);
@@ -519,21 +539,6 @@ size_t conn_unsent(const struct conn *c)
 void conn_on_sent(struct conn *c, void (*sent)(void *owner))
 {
 	c->io->sent_all = sent;
-}
-
-void conn_close(struct conn *c, int code, const char *reason)
-{
-	struct conn_io *io = c->io;
-
-	if (io->closing)
-		return;
-	io->closing = true;
-	io->close_code = code;
-	n_unsent++;
-	c->owner = NULL;
-	snprintf(io->close_reason, sizeof(io->close_reason), "%s", reason);
-	lws_set_timeout(io->wsi, PENDING_TIMEOUT_CLOSE_SEND, HEADER_SECONDS);
-	lws_callback_on_writable(io->wsi);
 }
 
 static int close_now(struct conn_io *io)
