@@ -34,7 +34,7 @@ VARY = [
               r"(?:<HEX64>\.json\n)?(?:<HEX64>/(?:VERSION|json|layer\.tar)?\n){4}"
               r"(?:<HEX64>\.json\n)?")),
     ("H-30", (r"<HEX64>", r"<HEX64>")),
-    ("J-06", (r"\b65B", r"\d+(?:\.\d+)?[kM]?B")),
+    ("J-06", (r"\b65B( +)65B \(100%\)", r"[\d.]+[kM]?B +[\d.]+[kM]?B(?: \(\d+%\))?")),
     # Children that die at the same time.
     ("K-45", (r"Traceback[\s\S]*", r"(?:(?:Traceback|  File|TypeError: )[^\n]*\n)+")),
     ("K-55", (r"23\.1MiB / 128MiB( +)18\.05%", r"[\d.]+MiB / 128MiB +[\d.]+%")),

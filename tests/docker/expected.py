@@ -126,7 +126,7 @@ def key12(m):
 
 def gaps(literal, whole):
     """In a table with times or sizes in it the widths of the columns vary (see `aligned`)."""
-    if not re.search(SPAN, whole) and "201MB" not in whole:
+    if not re.search(SPAN + r"|201(?:\.2)?MB", whole):
         return re.escape(literal)
     return re.sub(r"(?:\\ ){2,}", " {2,}", re.escape(literal))
 
