@@ -74,6 +74,6 @@ int dk_cmd_container_prune(struct dk_context *c, const struct dk_args *args, str
 	r = dk_prune_containers(c, &o->filter, &bytes, e);
 	if (r < 0)
 		return r;
-	printf("Total reclaimed space: %s\n", dk_human_size(size, (double)bytes));
+	printf("Total reclaimed space: %s\n", dk_human_size_precision(size, (double)bytes, 4));
 	return 0;
 }

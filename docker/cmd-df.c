@@ -44,7 +44,7 @@ static struct dk_value get_size(struct arena *a, const void *row)
 {
 	char size[DK_UNIT_MAX];
 
-	return dk_string(arena_strdup(a, dk_human_size(size, (double)row_of(row)->size)));
+	return dk_string(arena_strdup(a, dk_human_size_precision(size, (double)row_of(row)->size, 4)));
 }
 
 static struct dk_value get_reclaimable(struct arena *a, const void *row)
@@ -52,7 +52,7 @@ static struct dk_value get_reclaimable(struct arena *a, const void *row)
 	const struct row *x = row_of(row);
 	char size[DK_UNIT_MAX];
 
-	dk_human_size(size, (double)x->reclaimable);
+	dk_human_size_precision(size, (double)x->reclaimable, 4);
 	if (!x->size)
 		return dk_string(arena_strdup(a, size));
 	return dk_stringf(a, "%s (%u%%)", size, (unsigned)(x->reclaimable * 100 / x->size));

@@ -26,6 +26,6 @@ int dk_cmd_image_prune(struct dk_context *c, const struct dk_args *args, struct 
 	if (pruned.lines.len)
 		printf("Deleted Images:\n%s\n", pruned.lines.p);
 	strbuf_free(&pruned.lines);
-	printf("Total reclaimed space: %s\n", dk_human_size(size, (double)pruned.bytes));
+	printf("Total reclaimed space: %s\n", dk_human_size_precision(size, (double)pruned.bytes, 4));
 	return 0;
 }

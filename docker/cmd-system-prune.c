@@ -17,7 +17,7 @@ static int print_total(uint64_t bytes)
 {
 	char size[DK_UNIT_MAX];
 
-	printf("Total reclaimed space: %s\n", dk_human_size(size, (double)bytes));
+	printf("Total reclaimed space: %s\n", dk_human_size_precision(size, (double)bytes, 4));
 	fflush(stdout);
 	return 0;
 }

@@ -119,7 +119,7 @@ int dk_cmd_volume_prune(struct dk_context *c, const struct dk_args *args, struct
 		return 0;
 	r = dk_prune_volumes(c, &o->filter, o->all || all == 1, &bytes, e);
 	if (r == 0)
-		printf("Total reclaimed space: %s\n", dk_human_size(size, (double)bytes));
+		printf("Total reclaimed space: %s\n", dk_human_size_precision(size, (double)bytes, 4));
 	fflush(stdout);
 	return r;
 }
