@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The monitor's side of healthchecks: when the next probe is due, and what follows from one. The
- * memory that one needs is its child's, so the monitor stays as small as it is.
+ * The monitor's side of healthchecks: when the next probe is due. What follows from one is written down
+ * by the child that ran it, so that the monitor needs no memory for it and stays as small as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static void plan_next(struct watch *w)
 	w->task.due = dk_now() + (uint64_t)interval;
 }
 
-/* ---- a probe ---- */
+/* ---- what follows from one ---- */
 
 static const char *time_now(char buf[DK_UNIT_MAX])
 {
@@ -67,57 +67,6 @@ static const char *time_now(char buf[DK_UNIT_MAX])
 	clock_gettime(CLOCK_REALTIME, &t);
 	return dk_time_rfc3339(buf, &t);
 }
-
-static _Noreturn void probe(struct watch *w, pid_t parent, int out)
-{
-	struct dk_probe_result r;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != parent)
-		_exit(1);
-	dk_probe_run(w->k->c, w->k->record, or_default(config(w)->timeout, default_timeout), &r);
-	_exit(io_write_all(out, &r, offsetof(struct dk_probe_result, output) + r.n) < 0);
-}
-
-static void begin(struct watch *w)
-{
-	pid_t self = getpid();
-	int fds[2];
-
-	w->task.due = 0;
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		plan_next(w);
-		return;
-	}
-	time_now(w->begun);
-	w->child = fork();
-	if (w->child == 0)
-		probe(w, self, fds[1]);
-	close(fds[1]);
-	w->task.fd = fds[0];
-	if (w->child > 0)
-		return;
-	log_warning("fork for the healthcheck: %s", err_name(errno));
-	cleanup_close(&w->task.fd);
-	w->child = 0;
-	plan_next(w);
-}
-
-/* It has written all of it at once, or died. */
-static void hear(struct watch *w, struct dk_probe_result *r)
-{
-	ssize_t n = io_read_upto(w->task.fd, r, sizeof(*r));
-
-	if (n < (ssize_t)offsetof(struct dk_probe_result, output) ||
-	    r->n > (size_t)n - offsetof(struct dk_probe_result, output))
-		*r = (struct dk_probe_result){.code = DK_PROBE_FAILED};
-	cleanup_close(&w->task.fd);
-	while (waitpid(w->child, NULL, 0) < 0 && errno == EINTR)
-		;
-	w->child = 0;
-}
-
-/* ---- what follows ---- */
 
 static void add_entry(struct watch *w, struct arena *a, const struct dk_probe_result *r, struct dk_health *h)
 {
@@ -168,19 +117,74 @@ static void conclude(struct watch *w, const struct dk_probe_result *r)
 				   (struct dk_event_fact){0});
 }
 
+/* ---- a probe ---- */
+
+struct report { bool starting; };
+
+/* The child. */
+static _Noreturn void probe(struct watch *w, pid_t parent, int out)
+{
+	struct dk_probe_result r;
+	struct report report;
+
+	cleanup_close(&w->k->owner.lock); /* the monitor owns the container, and nobody else */
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(1);
+	dk_probe_run(w->k->c, w->k->record, or_default(config(w)->timeout, default_timeout), &r);
+	if (r.code != DK_PROBE_SKIPPED)
+		conclude(w, &r);
+	report.starting = w->starting;
+	_exit(io_write_all(out, &report, sizeof(report)) < 0);
+}
+
+static void begin(struct watch *w)
+{
+	pid_t self = getpid();
+	int fds[2];
+
+	w->task.due = 0;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		plan_next(w);
+		return;
+	}
+	time_now(w->begun);
+	w->child = fork();
+	if (w->child == 0)
+		probe(w, self, fds[1]);
+	close(fds[1]);
+	w->task.fd = fds[0];
+	if (w->child > 0)
+		return;
+	log_warning("fork for the healthcheck: %s", err_name(errno));
+	cleanup_close(&w->task.fd);
+	w->child = 0;
+	plan_next(w);
+}
+
+/* It has written all of it at once, or died. */
+static void hear(struct watch *w)
+{
+	struct report report;
+
+	if (io_read_upto(w->task.fd, &report, sizeof(report)) == sizeof(report))
+		w->starting = report.starting;
+	cleanup_close(&w->task.fd);
+	while (waitpid(w->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	w->child = 0;
+}
+
 static void run(struct dk_station_task *t, struct dk_station *s)
 {
 	struct watch *w = t->arg;
-	struct dk_probe_result r;
 	(void)s;
 
 	if (!w->child) {
 		begin(w);
 		return;
 	}
-	hear(w, &r);
-	if (r.code != DK_PROBE_SKIPPED)
-		conclude(w, &r);
+	hear(w);
 	plan_next(w);
 	dk_monitor_shed();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Healthchecks. The monitor of a container forks a child for each probe, which runs it, waits for it
- * no longer than it may take, and sends back how it ended; the monitor counts and writes
- * DATA/containers/ID/health.json, which inspect and ps read.
+ * no longer than it may take, and writes how it ended to DATA/containers/ID/health.json, which
+ * inspect and ps read.
  *
  * So a container with a healthcheck has a monitor also when its client is attached.
  */

@@ -7,15 +7,6 @@ load ../lib/docker
 
 state() { record "$1" '.state | "\(.status) \(.exitCode)"'; }
 
-monitor_of() {
-	local file
-	# The one that has the container's lock open.
-	for file in /proc/[0-9]*/fd/*; do
-		[ "$(readlink "$file")" != "$BRIG_DOCKER_RUN/docker-run/$1/owner" ] || { file=${file#/proc/} && echo "${file%%/*}" && return; }
-	done 2>/dev/null
-	return 1
-}
-
 @test "run -d, exec, stop, start, kill, wait, rm" {
 	local id
 	run_dk run -d --name life -e FOO=bar -w /tmp host sh -c 'echo out; echo err >&2; sleep 1000 & wait'

@@ -70,3 +70,13 @@ record() {
 	id=$(readlink "$BRIG_DOCKER_DATA/names/$1")
 	jq -r "$2" "$BRIG_DOCKER_DATA/containers/$id/record.json"
 }
+
+# The process that answers for a container, by its whole id.
+monitor_of() {
+	local file
+	# The one that has the container's lock open.
+	for file in /proc/[0-9]*/fd/*; do
+		[ "$(readlink "$file")" != "$BRIG_DOCKER_RUN/docker-run/$1/owner" ] || { file=${file#/proc/} && echo "${file%%/*}" && return; }
+	done 2>/dev/null
+	return 1
+}
