@@ -72,7 +72,7 @@ int dk_cmd_rm(struct dk_context *c, const struct dk_args *args, struct err *e)
 
 /* ---- rename ---- */
 
-struct rename { struct dk_context *c; const char *to, *from; };
+struct rename { struct dk_context *c; const char *to, *from; bool reserved; };
 
 static int set_name(struct dk_record *r, void *arg, struct err *e)
 {
@@ -90,8 +90,8 @@ static int set_name(struct dk_record *r, void *arg, struct err *e)
 	if (code < 0)
 		return code;
 	n->from = arena_strdup(n->c->arena, old);
+	n->reserved = true;
 	r->name = (char *)n->to;
-	dk_name_release(n->c->store, old, r->id);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static void announce_rename(struct dk_context *c, const char *id, const struct r
 int dk_cmd_rename(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const char *from = args->argv[0], *to = args->argv[1] + (args->argv[1][0] == '/');
-	struct rename n = {c, to, NULL};
+	struct rename n = {c, to, NULL, false};
 	char id[DK_ID_SIZE];
 	int r = dk_container_find_id(c, from, id, e);
 
@@ -117,6 +117,9 @@ int dk_cmd_rename(struct dk_context *c, const struct dk_args *args, struct err *
 				    "[a-zA-Z0-9][a-zA-Z0-9_.-] are allowed", to);
 	if (r == 0)
 		r = dk_record_update(c->store, id, set_name, &n, e);
+	/* One of the names goes when it is known which one the record has. */
+	if (n.reserved)
+		dk_name_release(c->store, r == 0 ? n.from : to, id);
 	if (r == 0) {
 		announce_rename(c, id, &n);
 		return 0;
