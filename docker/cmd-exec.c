@@ -19,6 +19,7 @@
 #include "docker/events.h"
 #include "docker/exec.h"
 #include "docker/relay.h"
+#include "docker/streams.h"
 #include "nsenter/signals.h"
 
 #define OCI_EXEC "OCI runtime exec failed: exec failed: unable to start container process: "
@@ -71,22 +72,32 @@ static int wait_for_end(struct job *j, int sigfd, const struct dk_keys *keys, st
  * Output goes through pipes of ours: with our streams for its own, what the program leaves in the
  * background would keep our caller waiting for the end of the output.
  */
+static int choose_streams(struct job *j, int stdio[3], struct err *e)
+{
+	const struct dk_exec_options *o = j->p.o;
+	enum dk_stream kind = o->interactive && !o->detach && !o->tty ? dk_stream_kind(STDIN_FILENO) : DK_STREAM_NULL;
+
+	if (o->tty || o->detach)
+		return 0; /* null, or the terminal's */
+	if (dk_copy_pipes(&j->copy, e) < 0)
+		return -e->code;
+	if (kind == DK_STREAM_COPIED && dk_copy_input(&j->copy, STDIN_FILENO, e) < 0)
+		return -e->code;
+	if (kind != DK_STREAM_NULL)
+		stdio[0] = j->copy.in[0]; /* or our own */
+	for (int i = 0; i < 2; i++) {
+		stdio[1 + i] = j->copy.pipes[i][1];
+		j->copy.to[i] = STDOUT_FILENO + i;
+	}
+	return 0;
+}
+
 static int launch(struct job *j, struct err *e)
 {
-	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	const struct dk_exec_options *o = j->p.o;
-	const bool piped = !o->detach && !o->tty;
-	int r = piped ? dk_copy_pipes(&j->copy, e) : 0;
-	const int stdio[3] = {
-		o->interactive && !o->detach ? -1 : null,
-		piped ? j->copy.pipes[0][1] : o->detach ? null : -1,
-		piped ? j->copy.pipes[1][1] : o->detach ? null : -1,
-	};
+	auto_close int null = dk_null_open(e);
+	int stdio[3] = {null, null, null};
+	int r = null < 0 ? null : choose_streams(j, stdio, e);
 
-	if (null < 0)
-		return err_sys(e, "open /dev/null");
-	j->copy.to[0] = STDOUT_FILENO;
-	j->copy.to[1] = STDERR_FILENO;
 	if (r == 0)
 		r = dk_exec_start(&j->p, stdio, e);
 	dk_copy_started(&j->copy);

@@ -9,11 +9,19 @@
 struct dk_copy {
 	int pipes[2][2]; /* of stdout and stderr; [.][1] is the container's end */
 	int to[2];       /* where it goes besides the log; -1: nowhere. Not owned */
+	int in[2];       /* of stdin; [0] is the container's end */
+	int from;        /* what goes there; -1: nothing, or its end has come. Not owned */
+	struct strbuf input;
 	struct dk_log log;
 };
-#define DK_COPY_NONE {.pipes = {{-1, -1}, {-1, -1}}, .to = {-1, -1}, .log = DK_LOG_NONE}
+#define DK_COPY_NONE {.pipes = {{-1, -1}, {-1, -1}}, \
+	.to = {-1, -1}, .in = {-1, -1}, .from = -1, .log = DK_LOG_NONE}
 
 int dk_copy_pipes(struct dk_copy *c, struct err *e);
+/* One of them: 0, 1. */
+int dk_copy_pipe(struct dk_copy *c, int i, struct err *e);
+/* A pipe for stdin as well. */
+int dk_copy_input(struct dk_copy *c, int from, struct err *e);
 /* With the log. */
 int dk_copy_open(struct dk_copy *c, const struct dk_container *k, struct err *e);
 /* The container has its ends: without ours, the end of its output can be seen. */

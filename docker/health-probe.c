@@ -18,6 +18,7 @@
 #include "docker/health.h"
 #include "docker/lists.h"
 #include "docker/station.h"
+#include "docker/streams.h"
 #include "docker/units.h"
 #include "nsenter/signals.h"
 
@@ -130,8 +131,8 @@ void dk_probe_run(struct dk_context *c, struct dk_record *r, int64_t timeout, st
 {
 	static const struct dk_exec_options plain;
 	auto_exec struct dk_exec x = {DK_EXEC_NONE, .c = c, .o = &plain, .record = r, .argv = words(c->arena, r)};
-	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = -1, in = -1;
 	struct err e = {0};
+	auto_close int null = dk_null_open(&e), out = -1, in = -1;
 	int fds[2], code;
 
 	*ret = (struct dk_probe_result){.code = DK_PROBE_FAILED};

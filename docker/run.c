@@ -2,7 +2,8 @@
 /*
  * An attached container dies with its client, however that ends: INIT has a parent-death signal.
  * With --rm nothing is kept of the output, so the container gets the client's descriptors themselves
- * and no byte is copied; else pipes, from which output goes to the client's streams and to the log.
+ * and no byte is copied, if they are pipes (streams.h); else pipes of ours, from which output goes to the
+ * client's streams and to the log. A stdin that nobody is at is /dev/null, as in Docker open for both ways.
  */
 #include "docker/run.h"
 
@@ -21,6 +22,7 @@
 #include "base/sys.h"
 #include "docker/copy.h"
 #include "docker/events.h"
+#include "docker/streams.h"
 #include "nsenter/signals.h"
 #include "runtime/interrupt.h"
 
@@ -57,14 +59,6 @@ static bool handle_signal(int sig, void *arg)
 		return true;
 	}
 	return !f->k->record->options.sig_proxy;
-}
-
-/* What Docker's container has for a stdin nobody is at: open for both ways. */
-static int open_null(struct err *e)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
-
-	return fd < 0 ? err_sys(e, "open /dev/null") : fd;
 }
 
 /* Docker drops what a caller pipes to a container without -i; the configuration can say otherwise. */
@@ -167,42 +161,61 @@ static int run(struct dk_container *k, const int stdio[3], struct dk_copy *copy,
 	return wait_for_end(&f, sigfd, copy, e);
 }
 
-static int run_directly(struct dk_container *k, int null, struct err *e)
+/* ret: the container's end. Logged output goes through us as well. */
+static int choose_output(struct dk_container *k, struct dk_copy *c, int i, int *ret, struct err *e)
 {
 	const struct dk_container_config *f = &k->record->config;
-	const int stdio[3] = {
-		takes_stdin(k) ? -1 : null,
-		f->attach_stdout ? -1 : null,
-		f->attach_stderr ? -1 : null,
-	};
+	bool wanted = i ? f->attach_stderr : f->attach_stdout;
+	enum dk_stream kind = wanted ? dk_stream_kind(STDOUT_FILENO + i) : DK_STREAM_NULL;
 
-	return run(k, stdio, NULL, e);
+	if (k->record->options.remove && kind != DK_STREAM_COPIED) {
+		if (kind == DK_STREAM_DIRECT)
+			*ret = -1;
+		return 0;
+	}
+	if (dk_copy_pipe(c, i, e) < 0)
+		return -e->code;
+	c->to[i] = wanted ? STDOUT_FILENO + i : -1;
+	*ret = c->pipes[i][1];
+	return 0;
 }
 
-static int run_through_pipes(struct dk_container *k, int null, struct err *e)
+static int choose_input(const struct dk_container *k, struct dk_copy *c, int *ret, struct err *e)
+{
+	enum dk_stream kind = takes_stdin(k) ? dk_stream_kind(STDIN_FILENO) : DK_STREAM_NULL;
+
+	if (kind == DK_STREAM_DIRECT)
+		*ret = -1;
+	if (kind != DK_STREAM_COPIED)
+		return 0;
+	if (dk_copy_input(c, STDIN_FILENO, e) < 0)
+		return -e->code;
+	*ret = c->in[0];
+	return 0;
+}
+
+static int run_with_streams(struct dk_container *k, int null, struct err *e)
 {
 	auto_copy struct dk_copy copy = DK_COPY_NONE;
-	const struct dk_container_config *f = &k->record->config;
-	int stdio[3];
-	int r = dk_copy_open(&copy, k, e);
+	int stdio[3] = {null, null, null};
+	bool copied;
 
-	if (r < 0)
+	if ((!k->record->options.remove && dk_log_open(&copy.log, k->store, k->record, e) < 0) ||
+	    choose_input(k, &copy, &stdio[0], e) < 0 || choose_output(k, &copy, 0, &stdio[1], e) < 0 ||
+	    choose_output(k, &copy, 1, &stdio[2], e) < 0)
 		return failed(k, e);
-	signal(SIGPIPE, SIG_IGN); /* the container has dispositions of its own */
-	copy.to[0] = f->attach_stdout ? STDOUT_FILENO : -1;
-	copy.to[1] = f->attach_stderr ? STDERR_FILENO : -1;
-	stdio[0] = takes_stdin(k) ? -1 : null;
-	stdio[1] = copy.pipes[0][1];
-	stdio[2] = copy.pipes[1][1];
-	return run(k, stdio, &copy, e);
+	copied = copy.in[0] >= 0 || copy.pipes[0][0] >= 0 || copy.pipes[1][0] >= 0;
+	if (copied)
+		signal(SIGPIPE, SIG_IGN); /* the container has dispositions of its own */
+	return run(k, stdio, copied ? &copy : NULL, e);
 }
 
 int dk_run_attached(struct dk_container *k, struct err *e)
 {
-	auto_close int null = open_null(e);
+	auto_close int null = dk_null_open(e);
 
 	if (null < 0)
 		return failed(k, e);
 	dk_container_event(k->store, k->record, "attach", (struct dk_event_fact){0});
-	return k->record->options.remove ? run_directly(k, null, e) : run_through_pipes(k, null, e);
+	return run_with_streams(k, null, e);
 }

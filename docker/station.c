@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/sys.h"
+#include "docker/streams.h"
 
 enum { PENDING_MAX = 256 << 10, CHUNK = 16 << 10, FAREWELL_SECONDS = 5 };
 enum { OUT, ERR, MASTER, INPUT, SIGNALS, EXITED, LISTENER, TASK, CLIENTS, SOURCES = CLIENTS + DK_CLIENTS_MAX };
@@ -320,9 +321,9 @@ int dk_station_open(struct dk_station *s, struct dk_container *k, int listener, 
 	s->sigfd = ns_signals_open(NULL, e);
 	if (s->sigfd < 0)
 		return s->sigfd;
-	s->null = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	s->null = dk_null_open(e);
 	if (s->null < 0)
-		return err_sys(e, "open /dev/null");
+		return s->null;
 	return dk_log_open(&s->log, k->store, k->record, e);
 }
 

@@ -145,12 +145,14 @@ int source_open(const struct rootfs_plan *p, const struct rootfs_mount *m, struc
 	return take_fd(&fd);
 }
 
+/* Read-only: a device can be written all the same, but the host's node keeps its mode, owner and times
+ * where the container's root is the node's owner (a user namespace that maps 0 to 0). */
 int source_device(const struct rootfs_plan *p, const char *path, mode_t type, dev_t dev,
 		  struct err *e)
 {
 	auto_close int fd = open_tree(AT_FDCWD, path,
 				      OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-	const struct rootfs_attr none = {0};
+	const struct rootfs_attr ro = {.set = MOUNT_ATTR_RDONLY};
 	struct stat st;
 
 	if (fd < 0)
@@ -160,8 +162,8 @@ int source_device(const struct rootfs_plan *p, const char *path, mode_t type, de
 	if ((st.st_mode & S_IFMT) != type || st.st_rdev != dev)
 		return err_set(e, ENODEV, "device %s: the host's is not %c %u:%u", path,
 			       type == S_IFBLK ? 'b' : 'c', major(dev), minor(dev));
-	if (p->sources_by_parent && attr_apply(fd, false, &none, MS_PRIVATE) < 0)
-		return err_sys(e, "device %s: make the copy private", path);
+	if (attr_apply(fd, false, &ro, p->sources_by_parent ? MS_PRIVATE : 0) < 0)
+		return err_sys(e, "device %s: make the copy private and read-only", path);
 	return take_fd(&fd);
 }
 

@@ -390,6 +390,7 @@ static int set_descriptors(void *ctx, struct err *e)
 	for (int i = 0; i < 3 && x->console_peer >= 0; i++)
 		if (dup2(x->console_peer, i) < 0)
 			return err_sys(e, "dup2 to %d", i);
+	stdio_use_own_null();
 	if (sys_close_range(3 + x->preserve_fds, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
 		return err_sys(e, "close_range");
 	return 0;

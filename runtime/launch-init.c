@@ -268,6 +268,7 @@ int row_set_descriptors(void *ctx, struct err *e)
 		if (fd >= 0 && dup2(fd, i) < 0)
 			return err_sys(e, "dup2 to %d", i);
 	}
+	stdio_use_own_null();
 	if (sys_close_range(3 + l->plan->options.preserve_fds, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
 		return err_sys(e, "close_range");
 	return 0;

@@ -2,10 +2,14 @@
 #include "runtime/stdio.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
 
 bool stdio_host_uid(const struct oci_id_mapping_list *maps, uid_t uid, uid_t *ret_uid)
 {
@@ -51,4 +55,23 @@ int stdio_own(const int fds[3], uid_t uid, struct err *e)
 			return err_sys(e, "stream %d: give the pipe to uid %u", i, uid);
 	}
 	return 0;
+}
+
+static bool is_null(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
+void stdio_use_own_null(void)
+{
+	for (int i = 0; i < 3; i++) {
+		int mode = is_null(i) ? fcntl(i, F_GETFL) : -1;
+		auto_close int fd = mode < 0 ? -1 : open("/dev/null", (mode & O_ACCMODE) | O_NOFOLLOW | O_NONBLOCK |
+									   O_NOCTTY | O_CLOEXEC);
+
+		if (fd >= 0 && is_null(fd) && fcntl(fd, F_SETFL, mode & ~O_NONBLOCK) == 0)
+			dup2(fd, i);
+	}
 }

@@ -22,3 +22,10 @@ bool stdio_host_uid(const struct oci_id_mapping_list *maps, uid_t uid, uid_t *re
  * mapped.
  */
 int stdio_own(const int fds[3], uid_t uid, struct err *e);
+
+/*
+ * In the container, before the exec: streams that are /dev/null become the container's own, whose node cannot be
+ * changed through it. Only what is char 1:3 is replaced, and only by what is (CVE-2026-88265); where the container
+ * has none they stay.
+ */
+void stdio_use_own_null(void);

@@ -177,3 +177,34 @@ in_rootless_options() {
 	assert_status 0
 	assert_contains "$stderr" "No space left on device"
 }
+
+# In a container whose root has the ids of the host's, or the caller's id.
+@test "streams and device nodes: a container passes bytes, and cannot open or change what is behind them" {
+	local try='for f in 0 1 2; do chmod 666 /proc/self/fd/$f 2>/dev/null && [ ! -p /proc/self/fd/$f ] && echo changed $f; done
+		echo over 2>/dev/null >/proc/self/fd/0
+		for f in /dev/null /dev/zero /dev/urandom /dev/tty; do chmod 666 $f 2>/dev/null && echo changed $f; done
+		exec 3<>/dev/null && echo x >&3 && echo x >/dev/null && head -c3 /dev/zero | wc -c'
+	local in=$T/in out=$T/out flags
+	echo secret >"$in"
+	for flags in --rm --name=kept; do
+		(umask 077 && echo before >"$out")
+		dk run "$flags" -i host sh -c "cat; $try" <"$in" >>"$out" 2>>"$out"
+		assert_equal "$(cat "$in" "$out"),$(stat -c %a "$out")" "secret
+before
+secret
+3,600"
+	done
+	run_dk rm kept
+	run_dk run --rm host sh -c "$try" </dev/null
+	assert_equal "$output" 3
+	dk run --rm host sh -c "$try; exec 4>&1; readlink /proc/\$\$/fd/4 >&2; true" >/dev/null 2>"$out" </dev/null
+	assert_equal "$(cat "$out")" /dev/null
+	run_dk run -d --name running host sleep 100
+	dk exec -i running sh -c "cat; $try" <"$in" >"$out" 2>&1
+	assert_equal "$(cat "$in" "$out")" $'secret\nsecret\n3'
+	# What is not read is not waited for, and no more is read than is taken.
+	head -c 3000000 /dev/zero >"$in"
+	dk exec -i running true <"$in"
+	assert_equal "$(dk run --rm -i host wc -c <"$in")" 3000000
+	run_dk rm -f running
+}
