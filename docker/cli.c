@@ -171,13 +171,11 @@ static int run_command(struct dk_context *c, const struct dk_command *cmd, const
 		args.options = p.options = arena_alloc(c->arena, cmd->flags->options_size);
 	if (dk_parse_defaults(&p, &e) < 0)
 		return fail_with_hint(path, EXIT_FRONT_END, e.msg);
-	if (!cmd->no_flags) {
-		if (dk_parse_flags(&p, argc, argv, &e) < 0)
-			return fail_with_usage(path, cmd->usage, dk_error_text(c, &e));
-		if (p.help)
-			return print_help(cmd, path);
-		args.argc = p.argc;
-	}
+	if (dk_parse_flags(&p, argc, argv, &e) < 0)
+		return fail_with_usage(path, cmd->usage, dk_error_text(c, &e));
+	if (p.help)
+		return print_help(cmd, path);
+	args.argc = p.argc;
 	r = check_count(cmd, path, args.argc);
 	if (r)
 		return r;

@@ -153,7 +153,6 @@ struct dk_command {
 	const struct dk_flag_table *flags;
 	int min_args, max_args;  /* max -1: any number */
 	bool stop_at_argument;   /* flags end at the first word (run, create, exec, top) */
-	bool no_flags;           /* every word belongs to the command (build) */
 	bool common;             /* listed among the common commands */
 	bool no_engine;          /* has something to say when --host or DOCKER_HOST names another engine */
 	enum dk_error_form form;

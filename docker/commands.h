@@ -77,6 +77,18 @@ struct dk_volume_create_options {
 };
 struct dk_df_options { char *format; bool verbose; };
 struct dk_format_options { char *format; };
+struct dk_build_options {
+	struct strv tag, platform;
+	bool quiet, pull, load, no_effect_bool;
+	char *file, *iidfile, *network;
+	/* handed over as they are */
+	struct strv add_host, build_arg, build_context, label, secret, security_opt, ssh, ulimit, output;
+	bool no_cache, squash;
+	char *target, *cgroup_parent, *cpuset_cpus, *cpuset_mems, *memory, *memory_swap, *shm_size;
+	char *cpu_period, *cpu_quota, *cpu_shares;
+	char *no_effect;
+	struct strv no_effect_list;
+};
 struct dk_login_options { char *username, *password; bool password_stdin; };
 
 DK_COMMAND(dk_cmd_run);            /* struct dk_run_options */
@@ -119,7 +131,7 @@ DK_COMMAND(dk_cmd_tag);            /* none */
 DK_COMMAND(dk_cmd_rmi);            /* struct dk_rmi_options */
 DK_COMMAND(dk_cmd_history);        /* struct dk_history_options */
 DK_COMMAND(dk_cmd_image_prune);    /* struct dk_prune_options */
-DK_COMMAND(dk_cmd_build);          /* none: every word is in args->argv, flags too */
+DK_COMMAND(dk_cmd_build);          /* struct dk_build_options */
 DK_COMMAND(dk_cmd_login);          /* struct dk_login_options */
 DK_COMMAND(dk_cmd_logout);         /* none */
 DK_COMMAND(dk_cmd_network_create); /* struct dk_network_create_options */

@@ -13,7 +13,7 @@ extern const struct dk_flag_table dk_rm_flags, dk_stop_flags, dk_kill_flags, dk_
 	dk_container_prune_flags;
 extern const struct dk_flag_table dk_images_flags, dk_pull_flags, dk_push_flags, dk_load_flags,
 	dk_save_flags, dk_import_flags, dk_rmi_flags, dk_history_flags, dk_image_prune_flags,
-	dk_login_flags;
+	dk_login_flags, dk_build_flags;
 extern const struct dk_flag_table dk_network_create_flags, dk_network_ls_flags, dk_network_rm_flags,
 	dk_network_connect_flags, dk_network_disconnect_flags, dk_network_prune_flags;
 extern const struct dk_flag_table dk_volume_create_flags, dk_volume_ls_flags, dk_volume_rm_flags,

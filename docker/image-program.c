@@ -118,33 +118,39 @@ static int run(struct dk_context *c, const char *path, const struct strv *argv, 
 	return r < 0 ? err_set(e, -r, "wait for %s: %s", argv->v[0], err_name(-r)) : r;
 }
 
-/* "brig-image" in the directory of the program at buf. */
-static bool is_beside(char *buf, size_t size)
+/* The program `name` in the directory of the one at buf. */
+static bool is_beside(char *buf, size_t size, const char *name)
 {
 	char *slash = strrchr(buf, '/');
+	size_t n = strlen(name) + 1;
 
-	if (!slash || (size_t)(slash - buf) + sizeof("/brig-image") >= size)
+	if (!slash || (size_t)(slash + 1 - buf) + n >= size)
 		return false;
-	memcpy(slash, "/brig-image", sizeof("/brig-image"));
+	memcpy(slash + 1, name, n);
 	return access(buf, X_OK) == 0;
 }
 
-static int find_brig_image(char *buf, size_t size, struct err *e)
+bool dk_program_beside(const char *name, char *buf, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
 	char real[PATH_MAX];
 
 	if (n > 0) {
 		buf[n] = '\0';
-		if (is_beside(buf, size))
-			return 0;
+		if (is_beside(buf, size, name))
+			return true;
 	}
 	/* `run` has mapped a copy of the program that has no path; the kernel noted what was executed */
-	if (realpath((const char *)getauxval(AT_EXECFN), real) && strlen(real) < size) {
-		memcpy(buf, real, strlen(real) + 1);
-		if (is_beside(buf, size))
-			return 0;
-	}
+	if (!realpath((const char *)getauxval(AT_EXECFN), real) || strlen(real) >= size)
+		return false;
+	memcpy(buf, real, strlen(real) + 1);
+	return is_beside(buf, size, name);
+}
+
+static int find_brig_image(char *buf, size_t size, struct err *e)
+{
+	if (dk_program_beside("brig-image", buf, size))
+		return 0;
 	snprintf(buf, size, "%s/brig-image", BRIG_LIBEXECDIR);
 	if (access(buf, X_OK) < 0)
 		return err_set(e, ENOENT, "%s is missing, which reads and writes images: brig is not installed "

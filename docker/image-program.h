@@ -19,6 +19,8 @@ int dk_run_brig_image(struct dk_context *c, const struct strv *args, const struc
 int dk_start_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p,
 			int *ret_pid, struct err *e);
 int dk_wait_program(int pid);
+/* Fills buf with the path of the program `name` in the directory of the running one. */
+bool dk_program_beside(const char *name, char *buf, size_t size);
 /* Removes a tree that has files of the caller's subordinate ids: as root of his user namespace. */
 int dk_remove_in_userns(int at, const char *name, struct err *e);
 /* argv[0] is searched in PATH; -ENOENT names the Debian package that has it. */
