@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "docker/container-spec.h"
 #include "docker/container.h"
 #include "docker/events.h"
 #include "docker/platform.h"
@@ -441,6 +442,42 @@ static int fill(struct dk_container *k, struct dk_run_options *o, const struct i
 	return 0;
 }
 
+/*
+ * With the host's ids the container's root is who the files of /proc/sys and /sys belong to, and no capability is
+ * asked for at a write there: only the read-only mounts keep it out. CAP_SYS_ADMIN takes those away.
+ */
+static int outgrows(struct dk_container *k, const struct dk_run_options *o, const char **ret, struct err *e)
+{
+	const char *mode = o->userns && *o->userns ? o->userns : k->store->config.userns;
+	struct strv caps;
+
+	if (geteuid() != 0 || str_eq(mode, "private"))
+		return 0;
+	if (dk_spec_capabilities(k->c->arena, o, &caps, e) < 0)
+		return -e->code;
+	if (o->systempaths_unconfined)
+		*ret = "--security-opt systempaths=unconfined";
+	else if (has(&caps, "CAP_SYS_ADMIN", WHOLE))
+		*ret = "the capability SYS_ADMIN";
+	return 0;
+}
+
+static int check_rights(struct dk_container *k, const struct dk_run_options *o, struct err *e)
+{
+	const char *what = NULL;
+
+	if (k->store->config.allow_privileged)
+		return 0;
+	if (o->privileged)
+		return dk_daemon_error(k->c, e, EPERM, "privileged containers are not allowed here "
+				       "(\"allow-privileged\" in the configuration of brig-docker)");
+	if (outgrows(k, o, &what, e) < 0)
+		return -e->code;
+	return !what ? 0 : dk_daemon_error(k->c, e, EPERM, "%s would give the container's root the host's kernel "
+					   "settings: it is allowed with --userns=private, or by "
+					   "\"allow-privileged\" in the configuration of brig-docker", what);
+}
+
 static int check_allowed(struct dk_container *k, const struct dk_run_options *o, struct err *e)
 {
 	if (o->storage_opt.n)
@@ -448,10 +485,7 @@ static int check_allowed(struct dk_container *k, const struct dk_run_options *o,
 				       "'pquota' mount option");
 	if (o->cpu_shares < 0)
 		return dk_daemon_error(k->c, e, EINVAL, "shares: invalid argument");
-	if (!o->privileged || k->store->config.allow_privileged)
-		return 0;
-	return dk_daemon_error(k->c, e, EPERM, "privileged containers are not allowed here "
-			       "(\"allow-privileged\" in the configuration of brig-docker)");
+	return check_rights(k, o, e);
 }
 
 static int make(struct dk_container *k, struct dk_run_options *o, bool start_now, struct err *e)

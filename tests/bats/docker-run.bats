@@ -208,3 +208,25 @@ secret
 	assert_equal "$(dk run --rm -i host wc -c <"$in")" 3000000
 	run_dk rm -f running
 }
+
+# /proc/sys and /sys ask for the owner at a write, and the container's root is that.
+@test "the host's kernel settings: nothing of /proc/sys and /sys can be written, and nothing that would allow it is given" {
+	local flags writes='n=0; for f in $(find /proc/sys /sys/kernel /proc/sysrq-trigger /proc/irq -type f -perm -200 2>/dev/null | head -400); do
+			(: >>$f) 2>/dev/null && echo $f; n=$((n + 1)); done; [ $n -gt 100 ] && echo done'
+	run_dk run --rm host sh -c "$writes"
+	assert_equal "$output" done
+	for flags in "--cap-add SYS_ADMIN" "--cap-add ALL --cap-drop MKNOD" "--security-opt systempaths=unconfined" "--privileged"; do
+		[ "$(id -u)" = 0 ] || [ "$flags" = --privileged ] || continue
+		run_dk run --rm $flags host true
+		assert_status 125
+		assert_contains "$stderr" allow-privileged
+		assert_equal "$(dk ps -aq)" ""
+	done
+	[ "$(id -u)" = 0 ] || return 0
+	run_dk run --rm --userns private --cap-add SYS_ADMIN host sh -c "umount /proc/sys; $writes" # shows what the test sees
+	assert_contains "$output" done
+	[[ $output != *core_pattern* ]] || fail "$output"
+	echo '{"allow-privileged": true}' >"$BRIG_DOCKER_CONFIG"
+	run_dk run --rm --cap-add SYS_ADMIN host grep CapEff /proc/self/status
+	assert_status 0
+}
