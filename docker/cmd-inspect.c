@@ -55,11 +55,16 @@ int dk_inspect_all(struct dk_context *c, const struct dk_args *args, dk_inspect_
 	if (r != 0)
 		return r;
 	for (int i = 0; i < args->argc; i++) {
+		struct err image = {0};
 		struct dk_value doc;
 
 		r = fn(c, args->argv[i], o, &doc, &bad[n]);
 		if (r == 0)
 			r = dk_inspect_add(out, doc, &bad[n]);
+		/* what a template wants to know of it may be the image's */
+		if (r < 0 && fn == any_kind && str_eq(args->argv[i], "host") &&
+		    dk_inspect_image(c, "host", o, &doc, &image) == 0)
+			r = dk_inspect_add(out, doc, &image);
 		n += r < 0;
 	}
 	if (dk_inspect_close(out, e) < 0)

@@ -37,6 +37,14 @@ static int make_cidfile(struct dk_context *c, const char *path, struct err *e)
 	return fd;
 }
 
+static bool publishes(const struct dk_network_settings *n)
+{
+	for (size_t i = 0; i < n->ports.n; i++)
+		if (n->ports.v[i].published)
+			return true;
+	return false;
+}
+
 static int create(struct dk_container *k, struct dk_run_options *o, bool start_now, struct err *e)
 {
 	bool wanted = o->cidfile && *o->cidfile;
@@ -49,6 +57,8 @@ static int create(struct dk_container *k, struct dk_run_options *o, bool start_n
 	if (r == 0 && o->oom_kill_disable && !o->memory)
 		dk_fail(0, "WARNING: OOM killer is disabled for the container, but no memory limit is set, this can "
 			"result in the system running out of resources.");
+	if (r == 0 && dk_network_kind(&k->record->network) == DK_NETWORK_HOST && publishes(&k->record->network))
+		dk_fail(0, "WARNING: Published ports are discarded when using host network mode");
 	if (r == 0 && cid >= 0)
 		r = io_write_all(cid, k->record->id, strlen(k->record->id));
 	if (r < 0 && wanted)

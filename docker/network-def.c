@@ -22,6 +22,7 @@
 #include "base/io.h"
 #include "base/sha256.h"
 #include "base/sys.h"
+#include "docker/events.h"
 #include "docker/units.h"
 
 enum { RECORD_MAX = 256 << 10, ROUTES_MAX = 256 << 10, ID_DIGITS = 64, PATH_SIZE = 4096 };
@@ -397,6 +398,15 @@ static int write_def(struct arena *a, const struct dk_roots *roots, const struct
 			       0600, e);
 }
 
+static void tell(const struct dk_roots *roots, const char *action, const struct dk_network_def *d)
+{
+	struct str_pair facts[] = {{(char *)"name", (char *)d->name}, {(char *)"type", (char *)d->driver}};
+	struct dk_event ev = {.type = (char *)"network", .action = (char *)action, .id = (char *)d->id,
+			      .attributes = {facts, 2}};
+
+	dk_event_write(roots, &ev);
+}
+
 int dk_network_create(struct arena *a, const struct dk_roots *roots, struct dk_network_def *d,
 		      struct err *e)
 {
@@ -426,7 +436,10 @@ int dk_network_create(struct arena *a, const struct dk_roots *roots, struct dk_n
 	d->id = arena_strdup(a, id);
 	clock_gettime(CLOCK_REALTIME, &t);
 	d->created = arena_strdup(a, dk_time_rfc3339(now, &t));
-	return write_def(a, roots, d, e);
+	r = write_def(a, roots, d, e);
+	if (r == 0)
+		tell(roots, "create", d);
+	return r;
 }
 
 int dk_network_remove(const struct dk_roots *roots, const struct dk_network_def *d, struct err *e)
@@ -434,7 +447,8 @@ int dk_network_remove(const struct dk_roots *roots, const struct dk_network_def 
 	char path[PATH_SIZE];
 
 	snprintf(path, sizeof(path), "%s/networks/%s.json", roots->data, d->id);
-	if (unlink(path) < 0 && errno != ENOENT)
-		return err_sys(e, "remove %s", path);
+	if (unlink(path) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "remove %s", path);
+	tell(roots, "destroy", d);
 	return 0;
 }

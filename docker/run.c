@@ -134,6 +134,13 @@ static int failed(struct dk_container *k, struct err *e)
 	return dk_finish(k, &end, e) < 0 ? -e->code : end.code;
 }
 
+/* One that goes with its end is there for as long as it runs, and nobody asks when it began; but where it
+ * can be reached has come of the start. */
+static bool is_to_be_noted(const struct dk_container *k)
+{
+	return !k->record->options.remove || dk_network_is_bridged(&k->record->network) || k->record->network.bound.n;
+}
+
 static int run(struct dk_container *k, const int stdio[3], struct dk_copy *copy, struct err *e)
 {
 	struct foreground f = {.k = k};
@@ -148,7 +155,7 @@ static int run(struct dk_container *k, const int stdio[3], struct dk_copy *copy,
 		return failed(k, e);
 	if (copy)
 		dk_copy_started(copy);
-	if (!k->record->options.remove && dk_note_started(k, e) < 0) {
+	if (is_to_be_noted(k) && dk_note_started(k, e) < 0) {
 		struct dk_end end;
 		struct ns_exit x;
 

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "docker/events.h"
 #include "docker/network-def.h"
 #include "docker/remove.h"
 
@@ -189,6 +190,11 @@ static int check(const struct dk_volume_want *w, struct err *e)
 	return 0;
 }
 
+static void tell(const struct dk_roots *roots, const char *action, const char *name)
+{
+	dk_object_event(roots, "volume", action, name, (struct dk_event_fact){"driver", "local"});
+}
+
 int dk_volume_use(struct arena *a, const struct dk_roots *roots, const struct dk_volume_want *w,
 		  struct dk_volume *ret, struct err *e)
 {
@@ -213,6 +219,8 @@ int dk_volume_use(struct arena *a, const struct dk_roots *roots, const struct dk
 	strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
 	v.created = arena_strdup(a, now);
 	r = make(a, roots, &v, e);
+	if (r == 0)
+		tell(roots, "create", v.name);
 	if (r == 0 || r == -EEXIST)
 		r = dk_volume_find(a, roots, v.name, ret, e);
 	return r < 0 ? err_wrap(e, "Error response from daemon") : 0;
@@ -236,5 +244,6 @@ int dk_volume_remove(const struct dk_roots *roots, const char *name, struct err 
 	if (dir < 0 || renameat(dir, name, dir, gone) < 0)
 		return dir < 0 || errno == ENOENT ? err_set(e, ENOENT, "get %s: no such volume", name)
 						  : err_sys(e, "remove volume %s", name);
+	tell(roots, "destroy", name);
 	return dk_remove_tree(dir, gone, e);
 }

@@ -169,3 +169,32 @@ eth0 eth1 lo "
 	assert_equal "$output" "Deleted Networks:
 in"
 }
+
+@test "an attached --rm container with a network: its address and ports are known; events; --network host" {
+	SINCE=$(date +%s.%N)
+	dk network create --internal noted >/dev/null
+	dk volume create kept >/dev/null
+	mkfifo "$T/stay"
+	"$BRIG_DOCKER" run --rm -i --name att --network noted -p "127.0.0.1:$PORT:80" -v kept:/v host cat <"$T/stay" &
+	exec 9>"$T/stay"
+	wait_for 10 dk port att 80 2>/dev/null
+	assert_equal "$(dk port att)" "80/tcp -> 127.0.0.1:$PORT"
+	address=$(dk inspect -f '{{.NetworkSettings.Networks.noted.IPAddress}}' att)
+	assert_equal "$(dk exec att hostname -i)" "$address"
+	exec 9>&-
+	wait $!
+	dk network rm noted >/dev/null
+	dk volume rm kept >/dev/null
+	run_dk events --since "$SINCE" --until "$(date +%s.%N)" --filter type=network --filter type=volume \
+		--format '{{.Type}} {{.Action}} {{.Actor.Attributes.name}}{{.Actor.Attributes.driver}}'
+	assert_equal "$output" "network create noted<no value>
+volume create <no value>local
+network destroy noted<no value>
+volume destroy <no value>local"
+	run_dk run --rm --network host -p "$PORT:80" host true
+	assert_status 0
+	assert_equal "$stderr" "WARNING: Published ports are discarded when using host network mode"
+	# the name is a network's as well, and as in Docker that comes first where it is told apart by nothing
+	assert_equal "$(dk inspect -f '{{.Driver}}' host)" host
+	assert_equal "$(dk inspect -f '{{.Os}}{{len .RootFS.Layers}}' host)" linux0
+}
