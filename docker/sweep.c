@@ -22,13 +22,18 @@
 
 enum { KILLED = 137 };
 
+static bool says_running(const struct dk_record *r)
+{
+	return str_eq(r->state.status, DK_RUNNING) || str_eq(r->state.status, DK_RESTARTING);
+}
+
 static int mark_dead(struct dk_record *r, void *arg, struct err *e)
 {
 	char now[SPEC_TIME_SIZE];
 	struct dk_store *s = arg;
 	(void)e;
 
-	if (!str_eq(r->state.status, DK_RUNNING) && !str_eq(r->state.status, DK_RESTARTING))
+	if (!says_running(r))
 		return 1;
 	r->state.status = (char *)(r->state.started ? DK_EXITED : DK_CREATED);
 	r->state.exit_code = r->state.started ? KILLED : 0;
@@ -38,6 +43,14 @@ static int mark_dead(struct dk_record *r, void *arg, struct err *e)
 	if (r->state.started)
 		dk_container_event_number(s, r, "die", "exitCode", KILLED);
 	return 0;
+}
+
+/* It has one from before its record is there until its removal has begun. */
+static bool has_its_name(const struct dk_store *s, const struct dk_record *r)
+{
+	char holder[DK_ID_SIZE];
+
+	return dk_name_lookup(s, r->name, holder) && str_eq(holder, r->id);
 }
 
 /* We own it. */
@@ -53,11 +66,12 @@ static int repair(struct dk_store *s, const char *id, struct err *e)
 	}
 	if (code < 0)
 		return code;
-	if (!r->options.remove || str_eq(r->state.status, DK_CREATED))
+	if (has_its_name(s, r) && (!r->options.remove || str_eq(r->state.status, DK_CREATED)))
 		return dk_record_update(s, id, mark_dead, s, e);
 	dk_network_end(&s->roots, id, &r->network);
-	dk_container_event_number(s, r, "die", "exitCode", KILLED);
-	return dk_record_remove(s, id, r, true, e);
+	if (says_running(r))
+		dk_container_event_number(s, r, "die", "exitCode", KILLED);
+	return dk_record_remove(s, id, r, r->options.remove, e);
 }
 
 static bool is_orphan(const struct dk_store *s, const char *id)
