@@ -120,6 +120,32 @@ static int set_rules(const struct minder *m, struct err *e)
 	return status ? failed("nft, which sets the rules,", says, e) : 0;
 }
 
+/* Link-local addresses are the machine's own affair: behind 169.254.169.254 clouds give its credentials to
+ * whoever asks. Not a rule of nft, so that it holds with "all" as well. */
+static int close_link_local(struct err *e)
+{
+	struct {
+		struct nlmsghdr head;
+		struct rtmsg route;
+		struct rtattr to;
+		unsigned char address[4];
+	} q = {
+		.head = {sizeof(q), RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, 1, 0},
+		.route = {.rtm_family = AF_INET, .rtm_dst_len = 16, .rtm_table = RT_TABLE_MAIN,
+			  .rtm_protocol = RTPROT_STATIC, .rtm_type = RTN_UNREACHABLE},
+		.to = {RTA_LENGTH(4), RTA_DST},
+		.address = {169, 254, 0, 0},
+	};
+	struct { struct nlmsghdr head; struct nlmsgerr error; char rest[256]; } answer = {.error = {.error = -EIO}};
+	auto_close int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (fd < 0 || send(fd, &q, sizeof(q), 0) != (ssize_t)sizeof(q) ||
+	    recv(fd, &answer, sizeof(answer), 0) < 0)
+		return err_sys(e, "ports: close the link-local addresses");
+	return answer.error.error == 0 ? 0 : err_set(e, -answer.error.error, "ports: close the link-local addresses: "
+						     "%s", err_name(-answer.error.error));
+}
+
 /* Nothing of the host's loopback is mapped into the network or back; only IPv4 is there. */
 static pid_t fork_pasta(const struct minder *m, int go, int *ret_says)
 {
@@ -189,6 +215,8 @@ static int set_up(const struct minder *m, struct err *e)
 		return err_sys(e, "ports: fork");
 	if (setns(m->netns, CLONE_NEWNET) < 0)
 		return err_sys(e, "ports: enter the sandbox's network");
+	if (close_link_local(e) < 0)
+		return -e->code;
 	watch = watch_routes(e);
 	r = watch < 0 ? watch : set_rules(m, e);
 	if (r < 0)

@@ -6,7 +6,7 @@ load ../lib/brigd
 
 PROBE='
 import socket, sys
-for address in ("203.0.113.1", 80), ("name.example", 80), ("203.0.113.1", 81), ("127.0.0.1", 82), ("192.0.0.1", 82):
+for address in ("203.0.113.1", 80), ("name.example", 80), ("203.0.113.1", 81), ("127.0.0.1", 82), ("192.0.0.1", 82), ("169.254.169.254", 80):
     s = socket.socket()
     s.settimeout(5)
     try:
@@ -43,8 +43,18 @@ name.example 80 port 80
 203.0.113.1 81 ConnectionRefusedError
 127.0.0.1 82 ConnectionRefusedError
 192.0.0.1 82 ConnectionRefusedError
+169.254.169.254 80 OSError
 udp PermissionError
 raw PermissionError"
+}
+
+@test "sandbox: with --ports all everything but what is the machine's own" {
+	outside "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort --ports all -- python3 -c "$PROBE"
+	assert_status 0
+	assert_contains "$(jget .stdout)" "203.0.113.1 81 port 81
+127.0.0.1 82 ConnectionRefusedError"
+	assert_contains "$(jget .stdout)" "169.254.169.254 80 OSError
+udp goes out"
 }
 
 @test "sandbox: without --ports nothing can be reached; wrong ones are refused" {
