@@ -215,7 +215,8 @@ static int update(struct arena *a, const char *dir, struct addresses *there, str
 	char *mark = mark_of(a, dir);
 	size_t n = 0;
 
-	qsort(there->v, there->n, sizeof(*there->v), by_address);
+	if (there->n)
+		qsort(there->v, there->n, sizeof(*there->v), by_address);
 	for (size_t i = 0; i < there->n; i++) {
 		int r = dk_connected_read(a, dir, there->v[i], &all[n], e);
 

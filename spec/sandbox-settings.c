@@ -321,10 +321,6 @@ static int set_at(struct sandbox_options *o, struct input *in, const char *name,
 	in->s = find_setting(name);
 	if (in->s)
 		return set_member(in, (char *)o + in->s->offset, e);
-	if (str_eq(name, "image"))
-		return err_set(e, EOPNOTSUPP, "%s: there is no image store yet: name a root file system "
-					      "by root.path, or none for the programs of the host",
-			       in->where);
 	return err_set(e, EINVAL, "%s: there is no such setting",
 		       str_escape(clean, sizeof(clean), in->where));
 }

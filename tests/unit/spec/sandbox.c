@@ -368,9 +368,6 @@ static void refusals(void)
 		"annotations.org.brig.env-allow: \"A,,B\" is not a name of an environment variable");
 	refused("{" ARGS ",\"annotations\":{\"org.brig.outputs\":\"out\"}}",
 		"annotations.org.brig.outputs: \"out\" is not an absolute path");
-	refused("{" ARGS ",\"annotations\":{\"org.brig.image\":\"python\"}}",
-		"annotations.org.brig.image: there is no image store yet: name a root file system by "
-		"root.path, or none for the programs of the host");
 	refused("{" ARGS ",\"annotations\":{\"org.brig.pids\":\"5\"},"
 		"\"linux\":{\"resources\":{\"pids\":{\"limit\":5}}}}",
 		"annotations.org.brig.pids: linux.resources.pids has the limit, too; give one of them");
