@@ -75,8 +75,7 @@ record() {
 monitor_of() {
 	local file
 	# The one that has the container's lock open.
-	for file in /proc/[0-9]*/fd/*; do
-		[ "$(readlink "$file")" != "$BRIG_DOCKER_RUN/docker-run/$1/owner" ] || { file=${file#/proc/} && echo "${file%%/*}" && return; }
-	done 2>/dev/null
-	return 1
+	file=$(find /proc/[0-9]*/fd -lname "$BRIG_DOCKER_RUN/docker-run/$1/owner" 2>/dev/null | head -n 1)
+	file=${file#/proc/}
+	[ -n "$file" ] && echo "${file%%/*}"
 }
