@@ -409,15 +409,26 @@ static int prepare_bridged(struct dk_network *n, struct err *e)
 	return r < 0 ? engine_error(e) : 0;
 }
 
+/* By descriptors, and looked at again when they are open: a pid may be somebody else's at once, the
+ * host's even, and his namespaces would be joined. */
 static int prepare_shared(struct dk_network *n, struct err *e)
 {
 	const struct dk_network_start *s = n->start;
-	int pid, r = s->find(s->find_arg, s->settings->mode + strlen("container:"), &pid, e);
+	const char *name = s->settings->mode + strlen("container:");
+	int pid, again, r = s->find(s->find_arg, name, &pid, e);
 
+	if (r == 0)
+		r = ns_open(arena_printf(n->arena, "/proc/%d/ns/net", pid), CLONE_NEWNET, &n->shared[0], e);
+	if (r == 0)
+		r = ns_open(arena_printf(n->arena, "/proc/%d/ns/user", pid), CLONE_NEWUSER, &n->shared[1], e);
+	if (r == 0)
+		r = s->find(s->find_arg, name, &again, e);
 	if (r < 0)
 		return r;
-	n->join_net = arena_printf(n->arena, "/proc/%d/ns/net", pid);
-	n->join_user = arena_printf(n->arena, "/proc/%d/ns/user", pid);
+	if (again != pid)
+		return err_set(e, EAGAIN, ENGINE "container %s has been restarted meanwhile", name);
+	n->join_net = arena_printf(n->arena, "/proc/self/fd/%d", n->shared[0]);
+	n->join_user = arena_printf(n->arena, "/proc/self/fd/%d", n->shared[1]);
 	return 0;
 }
 
@@ -427,7 +438,8 @@ int dk_network_prepare(struct arena *a, const struct dk_network_start *start, st
 	struct dk_network *n = arena_new_of(a, struct dk_network);
 	int r = 0;
 
-	*n = (struct dk_network){.kind = dk_network_kind(start->settings), .arena = a, .start = start, .home = -1};
+	*n = (struct dk_network){.kind = dk_network_kind(start->settings), .arena = a, .start = start, .home = -1,
+				.shared = {-1, -1}};
 	n->own_netns = n->kind == DK_NETWORK_NONE || n->kind == DK_NETWORK_BRIDGED;
 	if (n->kind == DK_NETWORK_CONTAINER)
 		r = prepare_shared(n, e);
@@ -496,6 +508,8 @@ void dk_network_release(struct dk_network *n)
 		cleanup_close(&n->locks[i]);
 	n->n_locks = 0;
 	cleanup_close(&n->home);
+	cleanup_close(&n->shared[0]);
+	cleanup_close(&n->shared[1]);
 }
 
 /* ---- the end ---- */

@@ -117,6 +117,7 @@ struct dk_network {
 	bool own_netns;      /* the container gets a new network namespace */
 	/* kind CONTAINER: paths of namespaces to join, network and user. Both or none. */
 	char *join_net, *join_user;
+	int shared[2]; /* what these name */
 	bool nested;         /* see above */
 	struct oci_id_mapping_list uid_maps, gid_maps; /* nested: all that the namespace above has */
 	/* private */
