@@ -27,9 +27,10 @@ int dk_signal(struct dk_context *c, const struct dk_record *r, int sig, struct e
 		e->code = ESRCH;
 		return -ESRCH;
 	}
+	/* Before: the monitor writes down the end that it may lead to. */
+	dk_container_event_number(c->store, r, "kill", "signal", sig);
 	if (sys_pidfd_send_signal(k.pidfd, sig) < 0 && errno != ESRCH)
 		return dk_daemon_error(c, e, errno, "send signal %d to container %s: %s", sig, r->id, err_name(errno));
-	dk_container_event_number(c->store, r, "kill", "signal", sig);
 	return 0;
 }
 
@@ -120,8 +121,8 @@ static int end_init(struct dk_context *c, const struct dk_record *r, int sig, in
 		*e = (struct err){0};
 		return 0;
 	}
-	sys_pidfd_send_signal(k.pidfd, sig);
 	dk_container_event_number(c->store, r, "kill", "signal", sig);
+	sys_pidfd_send_signal(k.pidfd, sig);
 	if (k.status == RT_PAUSED && k.cgroup && cg_thaw(k.cgroup, e) < 0)
 		return -e->code;
 	if (ends_within(&k, seconds))

@@ -24,7 +24,7 @@ setup() {
 	assert_equal "$(dk logs lg 2>/dev/null | od -c)" "$(printf 'o\na\0\\"\tb' | od -c)"
 	assert_equal "$output" "$before"
 	assert_equal "$(dk logs --details -n 2 lg 2>&1 | tr -d '\0')" $' e\n a\\"\tb'
-	run_dk logs -t --until 0s lg
+	run_dk logs -t --until 2099-01-01T00:00:00Z lg
 	[[ $output =~ ^[0-9-]{10}T[0-9:.]{18}Z\ o ]] || fail "$output"
 	assert_equal "$(dk logs -n 0 lg 2>&1)$(dk logs --since 2099-01-01T00:00:00Z lg 2>&1)$(dk logs --until 1h lg 2>&1)" ""
 	run_dk logs --since xyz lg
