@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/sys.h"
 #include "docker/image-program.h"
 
 enum { DEPTH = 48 };
@@ -51,8 +52,10 @@ static int remove_dir(struct removal *r, int at, const char *name, int depth, st
 	if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (depth >= DEPTH) {
-		snprintf(up, sizeof(up), ".brig-remove-%u", r->moved++);
-		return renameat(at, name, r->top, up) < 0 ? fail(r, e) : 0;
+		do /* past what a removal left that was killed: it is removed like the rest */
+			snprintf(up, sizeof(up), ".brig-remove-%u", r->moved++);
+		while ((code = renameat2(at, name, r->top, up, RENAME_NOREPLACE)) < 0 && errno == EEXIST);
+		return code < 0 ? fail(r, e) : 0;
 	}
 	fd = open_dir(at, name);
 	if (fd < 0)

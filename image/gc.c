@@ -22,7 +22,7 @@
 #include "image/store-internal.h"
 
 #define WANTED "gc-wanted"
-enum { MANIFEST_CAP = 4 << 20, MAX_DEPTH = 64 };
+enum { MANIFEST_CAP = 4 << 20, MAX_DEPTH = 64, MOVED_MAX = 1 << 20 };
 
 /* ---- removing trees ---- */
 
@@ -47,15 +47,22 @@ static int remove_content(struct removal *r, int fd, unsigned depth)
 	return result;
 }
 
-/* A tree that is too deep to hold a descriptor for each level: its lower part becomes a neighbour. */
+static void name_moved(const struct removal *r, unsigned i, char ret[300])
+{
+	snprintf(ret, 300, "%.200s.deep%u", r->top_name, i);
+}
+
+/* A tree that is too deep to hold a descriptor for each level: its lower part becomes a neighbour, for
+ * later. One that a removal has left that was killed has its turn as well. */
 static int move_up(struct removal *r, int dir, const char *name)
 {
 	char up[300];
 
-	snprintf(up, sizeof(up), "%.200s.deep%u", r->top_name, r->moved++);
-	if (renameat(dir, name, r->top, up) < 0)
-		return err_sys(r->e, "remove a deep directory");
-	return img_remove_tree(r->top, up, r->e);
+	do
+		name_moved(r, r->moved++, up);
+	while (renameat2(dir, name, r->top, up, RENAME_NOREPLACE) < 0 && errno == EEXIST && r->moved < MOVED_MAX);
+	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+		       ? err_set(r->e, EIO, "remove a deep directory: it cannot be moved") : 0;
 }
 
 static int remove_entry(struct removal *r, int dir, const char *name, unsigned depth)
@@ -83,8 +90,14 @@ static int remove_entry(struct removal *r, int dir, const char *name, unsigned d
 int img_remove_tree(int dir, const char *name, struct err *e)
 {
 	struct removal r = {.top = dir, .top_name = name, .e = e};
+	int result = remove_entry(&r, dir, name, 0);
+	char up[300];
 
-	return remove_entry(&r, dir, name, 0);
+	for (unsigned i = 0; result == 0 && i < r.moved; i++) {
+		name_moved(&r, i, up);
+		result = remove_entry(&r, dir, up, 0);
+	}
+	return result;
 }
 
 /* ---- marking ---- */

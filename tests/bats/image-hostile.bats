@@ -102,3 +102,19 @@ END
 	sed -n '/PR_SET_SECCOMP/,$p' "$T/trace" | grep 'openat(AT_FDCWD' >"$T/others" || true
 	[ ! -s "$T/others" ] || fail "$(cat "$T/others")"
 }
+
+@test "image, hostile: a tree of five thousand levels is removed, after a removal that was killed as well" {
+	python3 - "$T/deep" <<-'END'
+		import os, sys
+		os.mkdir(sys.argv[1])
+		os.makedirs(sys.argv[1] + ".deep0/left/there")
+		os.chdir(sys.argv[1])
+		for i in range(5000):
+		    os.mkdir("d")
+		    os.symlink("/etc", "link")
+		    os.chdir("d")
+	END
+	"$IMAGE" remove "$T/deep"
+	assert_equal "$(find "$T" -mindepth 1 -name "deep*")" ""
+	[ -d /etc ]
+}
