@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "docker/commands.h"
 #include "docker/container-view.h"
+#include "docker/hold-still.h"
 #include "docker/image-change.h"
 #include "docker/image-document.h"
 
@@ -76,6 +77,25 @@ static int commit(struct dk_view *v, const struct dk_args *args, const struct im
 	return dk_run_brig_image(v->c, &argv, &p, e);
 }
 
+/* The files do not change while they are read. */
+static int commit_still(struct dk_view *v, const struct dk_args *args, const struct img_config *config, struct err *e)
+{
+	const struct dk_commit_options *o = args->options;
+	struct dk_still still = DK_STILL_NONE;
+	int r = o->pause && v->running ? dk_hold_still(v->c, v->record, &still, e) : 0;
+
+	if (r == -ENOTSUP && !dk_given(args, "pause")) {
+		dk_fail(0, "WARNING: the container goes on while it is committed, for it has no cgroup that could pause it");
+		*e = (struct err){0};
+		r = 0;
+	}
+	if (r < 0)
+		return dk_daemon_error(v->c, e, -r, "%s", arena_strdup(v->c->arena, e->msg));
+	r = commit(v, args, config, e);
+	dk_let_go(v->c, v->record, &still);
+	return r;
+}
+
 int dk_cmd_commit(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const struct dk_commit_options *o = args->options;
@@ -90,7 +110,7 @@ int dk_cmd_commit(struct dk_context *c, const struct dk_args *args, struct err *
 	if (r == 0) {
 		config = config_of(c->arena, &v.record->config);
 		r = dk_image_change(c->arena, &o->change, &config, e);
-		r = r < 0 ? dk_daemon_error(c, e, e->code, "%s", e->msg) : commit(&v, args, &config, e);
+		r = r < 0 ? dk_daemon_error(c, e, e->code, "%s", e->msg) : commit_still(&v, args, &config, e);
 	}
 	dk_view_close(&v);
 	return r;

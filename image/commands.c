@@ -53,6 +53,7 @@ int img_cmd_load(struct img_program *p, struct err *e)
 		else
 			break;
 	}
+	o.width = o.quiet || o.silent ? 0 : img_progress_width();
 	fd = open_input(p, e);
 	if (fd < 0 || img_shut_in(p, -1, e) < 0)
 		return -e->code;

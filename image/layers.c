@@ -121,12 +121,31 @@ static int check_digests(struct img_layer_job *j, const char *raw, const char *t
 	return 0;
 }
 
+struct shown { struct img_progress *progress; struct img_progress_line *line; };
+
+static void show(void *arg, uint64_t raw_bytes)
+{
+	struct shown *s = arg;
+
+	img_progress_set(s->progress, s->line, raw_bytes);
+}
+
+static struct shown begin_showing(const struct img_work *w, const struct img_layer_job *j)
+{
+	const char *id = j->diff_id ? strchr(j->diff_id, ':') : NULL;
+	struct stat st;
+	uint64_t total = w->progress && fstat(j->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+
+	return (struct shown){w->progress, img_progress_begin(w->progress, id ? id + 1 : "layer", total)};
+}
+
 /* Everything of one layer but its name. The arena is the thread's own. */
 static int unpack_into(struct img_work *w, struct img_layer_job *j, int dir, struct arena *a, struct err *e)
 {
 	struct img_stream s;
 	struct img_unpack u = {.root = -1, .mode = IMG_UNPACK_LAYER, .budget = &w->budget};
 	auto_close int root = openat(dir, "diff", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct shown shown;
 	char raw[72], tar[72];
 	int r;
 
@@ -135,6 +154,9 @@ static int unpack_into(struct img_work *w, struct img_layer_job *j, int dir, str
 	if (img_stream_open(&s, j->fd, true, e) < 0)
 		return -e->code;
 	u.root = root;
+	shown = begin_showing(w, j);
+	s.progress = show;
+	s.progress_arg = &shown;
 	r = img_unpack(&s, &u, e);
 	if (r == 0)
 		r = img_stream_finish(&s, e);
@@ -146,6 +168,7 @@ static int unpack_into(struct img_work *w, struct img_layer_job *j, int dir, str
 		r = check_digests(j, raw, tar, e);
 	}
 	img_stream_close(&s);
+	img_progress_end(shown.progress, shown.line);
 	if (r < 0)
 		return r;
 	j->info.diff_id = arena_strdup(a, tar);

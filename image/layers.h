@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "image/progress.h"
 #include "image/store.h"
 #include "image/unpack.h"
 
@@ -44,6 +45,7 @@ struct img_work {
 	char name[40];  /* its name there */
 	int lock;       /* the shared lock on the store */
 	struct img_budget budget;
+	struct img_progress *progress; /* NULL: nobody looks */
 };
 
 /* Takes the shared lock and makes a work directory. */

@@ -23,6 +23,7 @@ struct load {
 	struct img_sources sources;
 	struct img_layer_job *jobs;
 	size_t n_jobs;
+	struct img_progress progress;
 	const struct img_load_options *options;
 };
 
@@ -224,6 +225,10 @@ int img_load(const struct img_store *s, int fd, const struct img_load_options *o
 	struct load l = {.options = options};
 	int r = img_work_begin(&l.work, s, a, e);
 
+	if (options->width) {
+		img_progress_init(&l.progress, options->width);
+		l.work.progress = &l.progress;
+	}
 	l.members = (struct img_members){.arena = a, .store = s, .work = l.work.dir};
 	if (r == 0)
 		r = run(&l, fd, e);

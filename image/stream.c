@@ -38,6 +38,8 @@ static la_ssize_t read_fd(struct archive *a, void *arg, const void **ret)
 	if (s->sum_raw)
 		sha256_add(&s->raw_sum, s->buffer, (size_t)n);
 	s->raw_bytes += (uint64_t)n;
+	if (s->progress)
+		s->progress(s->progress_arg, s->raw_bytes);
 	*ret = s->buffer;
 	return n;
 }

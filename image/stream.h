@@ -22,6 +22,8 @@ struct img_stream {
 	uint64_t raw_bytes, tar_bytes; /* read so far */
 	bool compressed, at_end;     /* at_end: of what raw gives */
 	int read_error;              /* errno of reading fd */
+	void (*progress)(void *arg, uint64_t raw_bytes); /* may be set once it is open */
+	void *progress_arg;
 	char *buffer;
 };
 

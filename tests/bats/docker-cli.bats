@@ -78,3 +78,106 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 	done
 	grep -q 'FLAGS WITHOUT EFFECT' "$T/text"
 }
+
+@test "every command that a caller of Docker uses is there, with all its names" {
+	local words
+	while read -r words; do
+		# shellcheck disable=SC2086 # several words
+		[[ $(dk $words --help) == *"Usage:  docker $words"* ]] || fail "no docker $words"
+	done <<'END'
+run
+exec
+inspect
+ps
+rm
+stop
+kill
+create
+start
+logs
+wait
+images
+info
+version
+network create
+network rm
+network ls
+network inspect
+cp
+pull
+load
+save
+import
+tag
+rmi
+history
+commit
+port
+top
+stats
+pause
+unpause
+rename
+restart
+events
+volume create
+volume inspect
+volume ls
+volume rm
+volume prune
+network connect
+network disconnect
+network prune
+attach
+diff
+export
+update
+system info
+system df
+system prune
+system events
+container prune
+image prune
+context ls
+context inspect
+build
+login
+logout
+push
+container attach
+container commit
+container cp
+container create
+container diff
+container exec
+container export
+container inspect
+container kill
+container logs
+container ls
+container pause
+container port
+container rename
+container restart
+container rm
+container run
+container start
+container stats
+container stop
+container top
+container unpause
+container update
+container wait
+image build
+image history
+image import
+image inspect
+image load
+image ls
+image pull
+image push
+image rm
+image save
+image tag
+END
+}

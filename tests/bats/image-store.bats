@@ -207,3 +207,19 @@ END
 	assert_equal "$(dk images -q | wc -l)" 1
 	dk rmi same:1 >/dev/null
 }
+
+@test "image store: bars on a terminal, none elsewhere" {
+	make_image bars
+	run script -qec "stty cols 120; '$BRIG_DOCKER' load -i '$T/bars.tar'" /dev/null
+	assert_status 0
+	assert_equal "$(grep -c 'Loading layer \[=*>\] ' <<<"$output")" 3
+	assert_contains "$output" "Loading layer [==================================================>]  10.24kB/10.24kB"
+	assert_contains "$output" "Loaded image: bars:1"
+	dk rmi bars:1 >/dev/null
+	run script -qec "stty cols 80; '$BRIG_DOCKER' load <'$T/bars.tar'" /dev/null
+	assert_contains "$output" "Loading layer  10.24kB/10.24kB"
+	dk rmi bars:1 >/dev/null
+	assert_equal "$(script -qec "'$BRIG_DOCKER' load -q -i '$T/bars.tar'" /dev/null)" $'Loaded image: bars:1\r'
+	dk rmi bars:1 >/dev/null
+	assert_equal "$(dk load -i "$T/bars.tar")" "Loaded image: bars:1"
+}
