@@ -60,6 +60,7 @@ struct conn_io {
 static const struct server *server;
 static struct lws_context *context;
 static struct lws_vhost *vhost;
+static struct lws *loop_wsi; /* our event loop's descriptor */
 static size_t n_connections, n_unsent;
 static bool stopping;
 
@@ -614,28 +615,21 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void
 		drop(wsi);
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
-		count_connection(-1);
+		drop(wsi); /* not every end is a CLOSED: an upgrade that the library refuses is not */
+		if (wsi != loop_wsi)
+			count_connection(-1);
+		return 0;
+	case LWS_CALLBACK_RAW_RX_FILE:
+		loop_run();
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-static int loop_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-			 size_t len)
-{
-	(void)wsi;
-	(void)user;
-	(void)in;
-	(void)len;
-	if (reason == LWS_CALLBACK_RAW_RX_FILE)
-		loop_run();
-	return 0;
-}
-
+/* One for all: a client may name another one for its WebSocket. */
 static const struct lws_protocols protocols[] = {
 	{.name = "http", .callback = http_callback, .rx_buffer_size = 16384},
-	{.name = "loop", .callback = loop_callback},
 	{0},
 };
 
@@ -667,7 +661,9 @@ int server_open(const struct server *s, struct err *e)
 	lws_set_log_level(LLL_ERR, NULL);
 	context = lws_create_context(&info);
 	vhost = context ? lws_get_vhost_by_name(context, "brigd") : NULL;
-	if (!vhost || !lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "loop", NULL))
+	if (vhost)
+		loop_wsi = lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, fd, protocols[0].name, NULL);
+	if (!loop_wsi)
 		return err_set(e, EIO, "set up libwebsockets");
 	return listen_open(accepted, e);
 }
