@@ -101,6 +101,14 @@ static const char head[] =
 	"What is not supported is refused with exit code 125. Nothing that was asked for is left out silently, "
 	"but for the flags under FLAGS WITHOUT EFFECT.\n"
 	".SH GLOBAL OPTIONS\n";
+/* docker/cmd-network.c takes them; the MTU has its effect. */
+static const char options[] =
+	".PP\nOf the options of a network's driver (\\fBnetwork create \\-\\-opt\\fR) "
+	"\\fIcom.docker.network.driver.mtu\\fR has an effect. These are taken when they say what is so anyway, "
+	"and are refused otherwise:\n"
+	".br\n\\fBcom.docker.network.bridge.enable_icc=true\\fR\n"
+	".br\n\\fBcom.docker.network.bridge.enable_ip_masquerade=true\\fR\n"
+	".br\n\\fBcom.docker.network.bridge.name\\fR: any; the bridge is where nobody else can see it\n";
 static const char tail[] =
 	".SH EXIT STATUS\n"
 	"\\fBrun\\fR and \\fBexec\\fR give the command's own; 125 if brig\\-docker failed, 126 if the command "
@@ -135,6 +143,7 @@ int dk_cmd_manual(struct dk_context *c, const struct dk_args *args, struct err *
 			command(&b, &dk_commands[i]);
 	strbuf_adds(&b, ".SH FLAGS WITHOUT EFFECT\nThese are taken, for callers pass them:\n");
 	without_effect(&b);
+	strbuf_adds(&b, options);
 	strbuf_adds(&b, tail);
 	return dk_write_stdout(b.p, b.len, e) < 0 ? -e->code : 0;
 }
