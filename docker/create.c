@@ -446,33 +446,30 @@ static int fill(struct dk_container *k, struct dk_run_options *o, const struct i
  * With the host's ids the container's root is who the files of /proc/sys and /sys belong to, and no capability is
  * asked for at a write there: only the read-only mounts keep it out. CAP_SYS_ADMIN takes those away.
  */
-static int outgrows(struct dk_container *k, const struct dk_run_options *o, const char **ret, struct err *e)
+static const char *outgrows(struct dk_container *k, const struct dk_run_options *o)
 {
 	const char *mode = o->userns && *o->userns ? o->userns : k->store->config.userns;
-	struct strv caps;
+	struct err later = {0}; /* a name that is none is refused with the other options */
+	struct strv caps = {0};
 
 	if (geteuid() != 0 || str_eq(mode, "private"))
-		return 0;
-	if (dk_spec_capabilities(k->c->arena, o, &caps, e) < 0)
-		return -e->code;
+		return NULL;
 	if (o->systempaths_unconfined)
-		*ret = "--security-opt systempaths=unconfined";
-	else if (has(&caps, "CAP_SYS_ADMIN", WHOLE))
-		*ret = "the capability SYS_ADMIN";
-	return 0;
+		return "--security-opt systempaths=unconfined";
+	dk_spec_capabilities(k->c->arena, o, &caps, &later);
+	return has(&caps, "CAP_SYS_ADMIN", WHOLE) ? "the capability SYS_ADMIN" : NULL;
 }
 
 static int check_rights(struct dk_container *k, const struct dk_run_options *o, struct err *e)
 {
-	const char *what = NULL;
+	const char *what;
 
 	if (k->store->config.allow_privileged)
 		return 0;
 	if (o->privileged)
 		return dk_daemon_error(k->c, e, EPERM, "privileged containers are not allowed here "
 				       "(\"allow-privileged\" in the configuration of brig-docker)");
-	if (outgrows(k, o, &what, e) < 0)
-		return -e->code;
+	what = outgrows(k, o);
 	return !what ? 0 : dk_daemon_error(k->c, e, EPERM, "%s would give the container's root the host's kernel "
 					   "settings: it is allowed with --userns=private, or by "
 					   "\"allow-privileged\" in the configuration of brig-docker", what);

@@ -354,7 +354,10 @@ static int64_t body_length(struct conn_io *io)
 	const char *length = header(&io->c, io->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH);
 	uint64_t n = 0;
 
-	if (lws_hdr_total_length(io->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
+	/* with a blank before the colon it is another name for the library, but not for everybody */
+	if (lws_hdr_total_length(io->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) ||
+	    lws_hdr_custom_length(io->wsi, "transfer-encoding :", 19) >= 0 ||
+	    lws_hdr_custom_length(io->wsi, "content-length :", 16) >= 0) {
 		io->closing = true;
 		conn_reply_detail(&io->c, 411, "A body needs a Content-Length");
 		return -1;
