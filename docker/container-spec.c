@@ -309,7 +309,8 @@ static int add_maps(const struct dk_spec_input *in, struct oci_linux *l, struct 
 	if (str_eq(mode, "private")) {
 		if (r->layers.n)
 			return dk_daemon_error(in->c, e, ENOTSUP, "--userns=private is not supported with an "
-					       "image that has layers: they belong to other ids");
+					       "image that has layers, which belong to other ids: leave it out, "
+					       "or use the image host");
 		ret->options.userns = PLAN_USERNS_RANGE;
 		return 0;
 	}

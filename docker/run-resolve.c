@@ -120,6 +120,8 @@ static int check_modes(struct dk_context *c, const struct dk_run_options *o, str
 	if (o->ipc && str_index(ipc, o->ipc) < 0 &&
 	    !(str_starts(o->ipc, "container:") && o->ipc[strlen("container:")]))
 		return dk_daemon_error(c, e, EINVAL, "Invalid IPC mode: %s", o->ipc);
+	if (str_eq(o->uts, "host") && o->hostname && *o->hostname)
+		return dk_daemon_error(c, e, EINVAL, "conflicting options: hostname and the UTS mode");
 	if (o->runtime && str_index(runtimes, o->runtime) < 0)
 		return dk_daemon_error(c, e, EINVAL, "Unknown runtime specified %s", o->runtime);
 	if (o->isolation && str_index(isolations, o->isolation) < 0)

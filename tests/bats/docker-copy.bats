@@ -204,7 +204,7 @@ D /opaque"
 	"$TESTS_LIB/layered-image" --list <e.tar >b
 	diff a b
 	grep -q '^keep/new ' a
-	! grep -q '^old \|^opaque' a
+	! grep -q '^old \|^opaque' a || fail "what was removed is there"
 	assert_equal "$(dk diff ee)" ""
 	run_dk diff none
 	assert_equal "$stderr" "Error response from daemon: No such container: none"

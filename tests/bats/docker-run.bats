@@ -230,3 +230,33 @@ secret
 	run_dk run --rm --cap-add SYS_ADMIN host grep CapEff /proc/self/status
 	assert_status 0
 }
+
+@test "namespaces of the host are shared when asked for, those of other containers are refused" {
+	local ns
+	for ns in pid ipc uts; do
+		run_dk run --rm --$ns host host readlink /proc/self/ns/$ns
+		assert_equal "$output" "$(readlink /proc/self/ns/$ns)"
+		[ "$(dk run --rm host readlink /proc/self/ns/$ns)" != "$output" ] || fail "$ns is shared without being asked for"
+	done
+	dk create --name other host true >/dev/null
+	for ns in pid ipc; do
+		run_dk run --rm --$ns container:other host true
+		assert_status 125
+		assert_contains "$stderr" "--$ns=container:other is not supported"
+	done
+	dk rm other >/dev/null
+	assert_equal "$(dk ps -aq)" ""
+}
+
+@test "--userns private: other ids for the host's root, refused for layers" {
+	need_root
+	run_dk run --rm --userns private host cat /proc/self/uid_map
+	read -r _ outside count <<<"$output"
+	[ "$outside" -gt 0 ] && [ "$count" = 65536 ] || fail "$output"
+	"$TESTS_LIB/layered-image" "$T/i.tar" layered:1 "$(command -v busybox)"
+	dk load -qi "$T/i.tar" >/dev/null
+	run_dk run --rm --userns private layered:1 true
+	assert_status 125
+	assert_contains "$stderr" "--userns=private is not supported with an image that has layers"
+	assert_equal "$(dk ps -aq)" ""
+}

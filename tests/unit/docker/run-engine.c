@@ -63,6 +63,7 @@ static void refusals(void)
 		{"--restart foo", DAEMON "invalid restart policy 'foo'"},
 		{"--restart always:3", DAEMON "maximum retry count cannot be used with restart policy 'always'"},
 		{"--ipc foo", DAEMON "Invalid IPC mode: foo"}, {"--ipc shareable", ""}, {"--ipc container:x", ""},
+		{"--uts host --hostname h", DAEMON "conflicting options: hostname and the UTS mode"}, {"--uts host", ""},
 		{"--runtime runsc", DAEMON "Unknown runtime specified runsc"}, {"--runtime runc", ""},
 		{"--cap-add FOO", DAEMON "invalid CapAdd: unknown capability: \"CAP_FOO\""},
 		{"--cap-drop foo", DAEMON "invalid CapDrop: unknown capability: \"CAP_FOO\""},
