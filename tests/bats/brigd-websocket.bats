@@ -1,4 +1,4 @@
-# places: root rootless
+# places: root
 # brigd's WebSockets: snippets, sessions, terminals.
 load ../lib/common
 load ../lib/sandbox

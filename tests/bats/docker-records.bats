@@ -4,6 +4,9 @@
 
 load ../lib/common
 
+# It is hundreds of starts.
+BATS_TEST_TIMEOUT=400
+
 @test "brig-docker answers the recorded commands as docker does" {
 	local docker=${BRIG_DOCKER:-$(dirname "$BRIG")/brig-docker}
 	[ -x "$docker" ] || fail "no program $docker"
