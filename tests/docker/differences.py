@@ -5,6 +5,7 @@ An entry of DELIBERATE or MACHINE says which records, why, and what is expected 
 err, or `replace`, (pattern, text) pairs that are applied to the recorded streams.
 """
 import os
+import shutil
 
 import expected
 
@@ -198,6 +199,11 @@ DELIBERATE = [
             '"Layers":["blobs/sha256/<HEX64>"]}]'},
     {"ids": "G-25", "why": "as newer engines: an archive has numbers for owners, no names",
      "replace": [(r"root/root DATE     ", "0/0 DATE           ")]},
+    {"ids": "A-53 H-52", "why": "buildah builds, and says in its own words how it goes on",
+     "replace": [(r"DEPRECATED: The legacy builder[\s\S]*?<DOCS-URL>\n\n", ""),
+                 (r"Sending build context.*\r\r\n", ""),
+                 (r"Step 1/3 [\s\S]*?(?=Successfully built)",
+                  "STEP 1/3: FROM pysand\nSTEP 2/3: ENV Z=1\nSTEP 3/3: CMD [\"echo\",\"built\"]\nCOMMIT\n")]},
     {"ids": "H-51", "why": "there is no search", "rc": 1,
      "err": "docker: unknown command: docker search\n\nRun 'docker --help' for more information\n"},
     # --- inspect ---
@@ -210,6 +216,6 @@ DELIBERATE = [
 ]
 
 # record: function that returns why it cannot run here, or nothing
-NOT_HERE = {}
+NOT_HERE = dict.fromkeys(("A-53", "H-52"), lambda: None if shutil.which("buildah") else "buildah is not installed")
 # Words behind `docker` that are no command, on purpose.
 NO_COMMANDS = {"nosuch", "compose", "buildx", "search", "daemon"}
