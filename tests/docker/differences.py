@@ -216,6 +216,7 @@ DELIBERATE = [
 ]
 
 # record: function that returns why it cannot run here, or nothing
-NOT_HERE = dict.fromkeys(("A-53", "H-52"), lambda: None if shutil.which("buildah") else "buildah is not installed")
+NOT_HERE = dict.fromkeys(("A-53", "H-52"),
+                         lambda: None if shutil.which("buildah") else "buildah is not installed")
 # Words behind `docker` that are no command, on purpose.
 NO_COMMANDS = {"nosuch", "compose", "buildx", "search", "daemon"}
