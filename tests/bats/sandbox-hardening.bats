@@ -87,17 +87,19 @@ run_brig_env() { sandbox --env-allow ALLOWED --env-allow NOT_SET --env NEW=z -- 
 @test "sandbox hardening: a secret reaches the program and nothing else" {
 	echo "very-secret-4711" >"$T/secret"
 	exec 5<"$T/secret"
+	mkdir -m 777 "$T/sync"
 	"$BRIG" --debug --log "$T/log" --log-format json --root "$BRIG_ROOT" sandbox --best-effort \
-		--secret KEY=fd:5 --secret FILE=file:"$T/secret" --result "$T/result.json" -- \
-		sh -c 'cat "$KEY_FILE" | wc -c; cmp $KEY_FILE $FILE_FILE && echo same
-			echo "$KEY_FILE"; tr "\0" "\n" </proc/self/environ | grep -c "471[1]"; ls /proc/self/fd | wc -l; sleep 2' \
-		2>"$T/stderr" &
+		--secret KEY=fd:5 --secret FILE=file:"$T/secret" --result "$T/result.json" \
+		--bind "$T/sync:/sync:rw" -- sh -c 'cat "$KEY_FILE" | wc -c; cmp $KEY_FILE $FILE_FILE && echo same
+			echo "$KEY_FILE"; tr "\0" "\n" </proc/self/environ | grep -c "471[1]"; ls /proc/self/fd | wc -l
+			: >/sync/ready; while [ ! -e /sync/go ]; do sleep 0.1; done' 2>"$T/stderr" &
 	local pid=$!
-	wait_for 20 pgrep -P "$pid" >/dev/null # by parent: the init's command line is not for all to see
+	wait_for 20 test -e "$T/sync/ready"
 	# While it runs: argv, environment, state.
 	for file in /proc/$pid/cmdline /proc/$pid/environ $(find "$BRIG_ROOT" -type f); do
 		! grep -q 4711 "$file" || fail "it is in $file"
 	done
+	: >"$T/sync/go"
 	wait $pid
 	output=$(cat "$T/result.json")
 	assert_json .stdout $'17\nsame\n/run/secrets/KEY\n0\n4'
