@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: root rootless
 # What a service manager hands over: LISTEN_FDS and NOTIFY_SOCKET; and --pidfd-socket, by which the
 # manager learns of the container's process.
 

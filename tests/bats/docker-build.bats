@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless
+# places: root
 # `brig-docker build` with the real buildah: an image on top of one that was loaded.
 
 load ../lib/common

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # Options of mounts, id-mapped mounts and rootfsPropagation, as the program sees them.
 
 load ../lib/common

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # Fields of `process`, as the program sees them; and linux.personality and linux.memoryPolicy.
 
 load ../lib/common

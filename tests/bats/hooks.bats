@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # Hooks: where and when they run, what they get, and what their failures do.
 
 load ../lib/common

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless
+# places: root
 # Archives that attack `load` (tests/lib/hostile-archives): each is refused with a sentence that says
 # why, or loaded without the harm; nothing outside is touched and nothing is left behind.
 

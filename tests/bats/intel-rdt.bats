@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # linux.intelRdt on a machine without resctrl; tests/unit/cgroups/resctrl.c has its rules.
 
 load ../lib/common

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # `mounts add` and `mounts remove` on a running container.
 
 load ../lib/common

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # linux.netDevices: interfaces of the "host", which is a network namespace of the test's own.
 
 load ../lib/common

@@ -1,4 +1,4 @@
-# places: root rootless cgroup2
+# places: root rootless
 # What a service needs of `brig sandbox`: streams as they come, a terminal, files, a prepared start.
 load ../lib/common
 load ../lib/sandbox

@@ -1,4 +1,4 @@
-# places: root rootless cgroup2
+# places: root rootless
 # What the program can see and do without anybody having asked for it.
 load ../lib/common
 load ../lib/sandbox

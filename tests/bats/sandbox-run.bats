@@ -1,4 +1,4 @@
-# places: root rootless cgroup2
+# places: root rootless
 # What goes in and what comes out of `brig sandbox`.
 load ../lib/common
 load ../lib/sandbox

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: cgroup2 rootless
 # linux.seccomp with SCMP_ACT_NOTIFY: the listener goes to the agent, and the agent's answer is what
 # the program in the container sees.
 
