@@ -22,8 +22,10 @@ DELIBERATE=(
 	'crun ^fd 4$'
 	# crun gives standard input to the user, which is the container's own /dev/null then.
 	'crun ^dev /dev/null character special file 666 [0-9]+:[0-9]+ 1:3 $'
-	# Devices bound in a user namespace: crun adds options.
-	'crun ^mount /dev/[a-z]+ root=/[a-z]+ rw,(nosuid,noexec,)?relatime propagation=\[\] devtmpfs '
+	# Devices bound in a user namespace are read-only mounts, for the host's nodes are behind them;
+	# crun adds options.
+	'runc ^mount /dev/[a-z]+ root=/[a-z]+ r[ow],relatime propagation=\[\] devtmpfs '
+	'crun ^mount /dev/[a-z]+ root=/[a-z]+ r[ow],(nosuid,noexec,)?relatime propagation=\[\] devtmpfs '
 	# Made before the ids are mapped.
 	'runc ^dev /dev/mqueue directory 1777 [0-9]+:65534 '
 	'crun ^dev /dev/mqueue directory 1777 [0-9]+:[0-9]+ '
@@ -58,7 +60,8 @@ name_namespaces() {
 seen_under() {
 	local id
 	id=$(new_id "$1")
-	"$2" --root "$T/state-$1" run -b "$3" "$id" </dev/null >"$T/seen.raw" 2>&1 ||
+	# Not the machine's /dev/null as standard input: crun gives its streams to the container's user.
+	"$2" --root "$T/state-$1" run -b "$3" "$id" < <(:) >"$T/seen.raw" 2>&1 ||
 		fail "$1 does not run the bundle:" "$(cat "$T/seen.raw")"
 	# The ID is in the path of the cgroup and of the mount of it.
 	sed "s/$id/ID/g; s/brig-ID/ID/g" "$T/seen.raw" | name_namespaces >"$T/seen.$1"
