@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/helper.h"
 #include "base/io.h"
 #include "base/procfs.h"
 #include "base/str.h"
@@ -40,7 +41,8 @@
 #define TAP "tap0"
 #define TUN "/dev/net/tun"
 
-enum { PASTA_MS = 10000, PASTA_TEXT = 2048, NOBODY = 65534, NETNS_FD = 3 };
+#define PASTA "pasta, which gives networks a way out,"
+enum { PASTA_MS = 10000, NOBODY = 65534, NETNS_FD = 3 };
 
 struct making {
 	const struct dk_holder_want *want;
@@ -199,20 +201,6 @@ static int fork_pasta(struct making *m, struct err *e)
 	return 0;
 }
 
-/* Its last line that is not about the system log, which it cannot reach. */
-static int pasta_failed(struct making *m, struct err *e)
-{
-	char text[PASTA_TEXT], clean[300], *line, *save = NULL, *last = NULL;
-	ssize_t n = read(m->pasta_says, text, sizeof(text) - 1);
-
-	text[n > 0 ? n : 0] = 0;
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (!strstr(line, "to syslog") && *line)
-			last = line;
-	return err_set(e, EIO, "pasta, which gives networks a way out, failed: %s",
-		       last ? str_escape(clean, sizeof(clean), last) : "it said nothing");
-}
-
 static int wait_for_pasta(struct making *m, struct err *e)
 {
 	auto_close int pidfd = sys_pidfd_open(m->pasta_pid, 0);
@@ -230,7 +218,7 @@ static int wait_for_pasta(struct making *m, struct err *e)
 			return err_set(e, ETIMEDOUT, "pasta did not set up the network in %d seconds",
 				       PASTA_MS / 1000);
 		if (p[1].revents)
-			return pasta_failed(m, e);
+			return helper_failed(m->pasta_says, PASTA, e);
 		if (p[0].revents && recv(m->watch, buf, sizeof(buf), MSG_DONTWAIT) < 0 &&
 		    errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
 			return err_sys(e, "wait for pasta's route");
@@ -248,7 +236,7 @@ static int start_pasta(struct making *m, struct err *e)
 	self[n] = 0;
 	n = snprintf(path, sizeof(path), "/proc/%s/ns/net", self);
 	if (io_write_all(m->pasta_go, path, (size_t)n) < 0)
-		return pasta_failed(m, e);
+		return helper_failed(m->pasta_says, PASTA, e);
 	close(m->pasta_go);
 	return wait_for_pasta(m, e);
 }

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/helper.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "base/sys.h"
@@ -31,7 +32,7 @@
 
 #define TAP "out0"
 #define NETNS_FD 3
-enum { PASTA_MS = 10000, SAID_MAX = 1024 };
+enum { PASTA_MS = 10000 };
 
 struct minder {
 	const char *ports, *pasta, *nft;
@@ -75,20 +76,6 @@ static pid_t start(const char *const *argv, int in, int *ret_says, int go)
 	return pid;
 }
 
-/* Its last line that is not about the system log, which it cannot reach. */
-static int failed(const char *who, int says, struct err *e)
-{
-	char text[SAID_MAX], clean[200], *save = NULL, *last = NULL;
-	ssize_t n = read(says, text, sizeof(text) - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (!strstr(line, "to syslog"))
-			last = line;
-	return err_set(e, EIO, "ports: %s failed: %s", who,
-		       last ? str_escape(clean, sizeof(clean), last) : "it said nothing");
-}
-
 static int set_rules(const struct minder *m, struct err *e)
 {
 	const char *const argv[] = {m->nft, "-f", "-", NULL};
@@ -117,7 +104,7 @@ static int set_rules(const struct minder *m, struct err *e)
 	pid = start(argv, in, &says, -1);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return err_sys(e, "ports: run nft");
-	return status ? failed("nft, which sets the rules,", says, e) : 0;
+	return status ? helper_failed(says, "ports: nft, which sets the rules,", e) : 0;
 }
 
 /* Link-local addresses are the machine's own affair: behind 169.254.169.254 clouds give its credentials to
@@ -185,7 +172,7 @@ static int wait_for_pasta(pid_t pid, int says, int watch, struct err *e)
 			return err_set(e, ETIMEDOUT, "ports: pasta did not set up the network in %d seconds",
 				       PASTA_MS / 1000);
 		if (p[1].revents)
-			return failed("pasta, which gives a way out,", says, e);
+			return helper_failed(says, "ports: pasta, which gives a way out,", e);
 		while (recv(watch, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 			routed |= ((struct nlmsghdr *)(void *)buf)->nlmsg_type == RTM_NEWROUTE;
 	}
