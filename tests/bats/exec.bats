@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: rootless cgroup2
 # A further program in a running container: what it sees, and what becomes of its end.
 load ../lib/common
 load ../lib/live

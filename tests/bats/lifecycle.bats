@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root rootless cgroup2
+# places: root cgroup2
 # kill and delete in every state of a container, by one and by many at once.
 
 load ../lib/common
