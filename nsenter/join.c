@@ -34,7 +34,7 @@
 #include "nsenter/signals.h"
 #include "nsenter/spawn_error.h"
 
-enum { MAX_JOINS = 16, MAX_KEEP = 64 };
+enum { MAX_JOINS = 16, MAX_KEEP = 512 };
 
 /* STAGE1's only message. */
 struct report {

@@ -41,6 +41,8 @@ int attr_apply(int fd, bool recursive, const struct rootfs_attr *attr, unsigned 
 /* A tree copied from the host's device node, checked to be exactly that device. */
 int source_device(const struct rootfs_plan *p, const char *path, mode_t type, dev_t dev,
 		  struct err *e);
+/* The name of the file system that the descriptor is on, for messages; of some a number. */
+const char *source_fs_name(int fd);
 /* "/" and all below no longer sends mount events to the host. */
 int isolate_host_mounts(const struct rootfs_plan *p, struct err *e);
 

@@ -9,15 +9,23 @@
  * mounts and hands back a copy. INIT mounts it on "/" of its own tree. In a user namespace overlayfs
  * keeps its notes in user.* attributes, not trusted.*.
  *
+ * Layers whose ids are the container's and not the host's are copies with an id map (plan.layer_map).
+ * The kernel takes no layer from a mount that is nowhere (before 6.15), so a child attaches them all in
+ * its namespace. What overlayfs makes by itself belongs to who has mounted it, whose id has to be one
+ * that the maps have: the child's fsuid is the container's root.
+ *
  * What is in the layers is hostile: that a file or directory is somebody else's ("redirect",
  * "metacopy") is believed of none.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
@@ -25,6 +33,7 @@
 #include "base/str.h"
 #include "base/sys.h"
 #include "rootfs/internal.h"
+#include "rootfs/userns.h"
 
 enum { LAYERS_MAX = 500 /* OVL_MAX_STACK */, PAGE = 4096, STACK = 64 << 10 };
 
@@ -85,7 +94,7 @@ static int enter_fds(struct err *e)
 static void add_common(const struct rootfs_plan *p, struct strbuf *b)
 {
 	strbuf_adds(b, "redirect_dir=nofollow,metacopy=off,index=off");
-	if (p->user_ns && !p->sources_by_parent)
+	if (!procfs_initial_userns())
 		strbuf_adds(b, ",userxattr");
 	if (p->overlay->upper && p->overlay->unsynced)
 		strbuf_adds(b, ",volatile");
@@ -109,6 +118,7 @@ static int mount_on_root(const struct rootfs_plan *p, const struct layers *l, st
 		return -e->code;
 	if (mount("brig-root", "/", "overlay", 0, strbuf_str(&b)) < 0)
 		return err_sys(e, "mount the overlay of the root%s",
+			       p->layer_map && errno == EINVAL ? " (with layers whose ids are shifted it needs Linux 5.19)" :
 			       errno == EPERM ? " (in a user namespace it needs Linux 5.11)" : "");
 	return 0;
 }
@@ -168,6 +178,8 @@ static int configure(int fs, const struct rootfs_overlay *o, const struct layers
 		r = set_number(fs, "workdir", l->fds[o->lower.n + 1]);
 	if (r == 0 && o->upper && o->unsynced)
 		r = set(fs, "volatile", NULL);
+	if (r == 0 && !procfs_initial_userns())
+		r = set(fs, "userxattr", NULL);
 	if (r == 0)
 		r = set(fs, "redirect_dir", "nofollow");
 	if (r == 0)
@@ -218,19 +230,109 @@ int overlay_open_by_context(const struct rootfs_plan *p, struct err *e)
 struct child {
 	struct rootfs_plan *plan;
 	struct err *e;
-	int fd;
+	int fd, userns;
 };
+
+static int map_layer(const char *path, int fd, int userns, struct err *e)
+{
+	struct mount_attr ma = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)userns};
+
+	if (mount_setattr(fd, "", AT_EMPTY_PATH, &ma, sizeof(ma)) == 0)
+		return 0;
+	if (errno == EINVAL)
+		return err_set(e, EINVAL, "shift the ids of %s: its file system (%s) has no id-mapped mounts", path,
+			       source_fs_name(fd));
+	return err_sys(e, "shift the ids of %s", path);
+}
+
+/* A copy of the directory, with the maps, attached where nobody looks: a descriptor. */
+static int attach_mapped(const char *path, int userns, struct err *e)
+{
+	auto_close int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+
+	if (fd < 0)
+		return err_sys(e, "open the layer %s", path);
+	if (map_layer(path, fd, userns, e) < 0)
+		return -e->code;
+	if (move_mount(fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "attach the layer %s", path);
+	return take_fd(&fd);
+}
+
+/* upper and work have to be in one mount. */
+static int attach_upper(const struct rootfs_overlay *o, struct layers *l, int userns, struct err *e)
+{
+	const char *name = strrchr(o->upper, '/') + 1, *work = strrchr(o->work, '/') + 1;
+	auto_strbuf struct strbuf dir = {0};
+	auto_close int fd = -1;
+
+	strbuf_add(&dir, o->upper, (size_t)(name - o->upper));
+	fd = attach_mapped(strbuf_str(&dir), userns, e);
+	if (fd < 0)
+		return fd;
+	for (int i = 0; i < 2; i++) {
+		int in = openat(fd, i ? work : name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (in < 0)
+			return err_sys(e, "open the layer %s", i ? o->work : o->upper);
+		l->fds[l->n++] = in;
+	}
+	return 0;
+}
+
+static int attach_layers(const struct rootfs_overlay *o, struct layers *l, int userns, struct err *e)
+{
+	if (o->lower.n > LAYERS_MAX)
+		return err_set(e, E2BIG, "the root has %zu layers, overlayfs takes %d", o->lower.n, LAYERS_MAX);
+	for (size_t i = 0; i < o->lower.n; i++) {
+		int fd = attach_mapped(o->lower.v[i], userns, e);
+
+		if (fd < 0)
+			return fd;
+		l->fds[l->n++] = fd;
+	}
+	return o->upper ? attach_upper(o, l, userns, e) : 0;
+}
+
+static uint32_t root_of(const struct oci_id_mapping *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].container_id == 0)
+			return v[i].host_id;
+	return 0;
+}
+
+/* The capabilities stay; the memory, which is shared, becomes undumpable by it. */
+static int become_maker(const struct rootfs_mount *m, struct err *e)
+{
+	uid_t uid = root_of(m->uid_maps, m->n_uid_maps);
+	gid_t gid = root_of(m->gid_maps, m->n_gid_maps);
+
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0)
+		return err_sys(e, "make the overlay of the root: keep the capabilities");
+	setfsgid(gid);
+	setfsuid(uid);
+	if ((uid_t)setfsuid((uid_t)-1) != uid || (gid_t)setfsgid((gid_t)-1) != gid)
+		return err_set(e, EPERM, "make the overlay of the root: become the container's root");
+	return 0;
+}
 
 static int mount_in_child(void *arg)
 {
 	struct child *c = arg;
 	auto_layers struct layers l = {.n = 0};
 
+	const struct rootfs_mount *map = c->plan->layer_map;
+	int r;
+
 	/* The layers are opened by us: a descriptor is of the namespace that it was opened in. */
 	if (mount(NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0)
-		err_sys(c->e, "make the overlay of the root: make / private");
-	else if (open_layers(c->plan->overlay, &l, c->e) == 0 &&
-		 mount_on_root(c->plan, &l, c->e) == 0)
+		r = err_sys(c->e, "make the overlay of the root: make / private");
+	else if (map)
+		r = attach_layers(c->plan->overlay, &l, c->userns, c->e) < 0 ? -c->e->code : become_maker(map, c->e);
+	else
+		r = open_layers(c->plan->overlay, &l, c->e);
+	if (r == 0 && mount_on_root(c->plan, &l, c->e) == 0)
 		c->fd = open_cover(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, c->e);
 	return 0;
 }
@@ -239,9 +341,13 @@ static int mount_in_child(void *arg)
 int overlay_open_by_child(struct rootfs_plan *p, struct err *e)
 {
 	auto_free char *stack = xrealloc(NULL, STACK);
-	struct child c = {p, e, -1};
+	auto_close int userns = p->layer_map ? userns_open(p->layer_map, e) : -1;
+	struct child c = {p, e, -1, userns};
+	int dumpable = prctl(PR_GET_DUMPABLE);
 	pid_t pid;
 
+	if (p->layer_map && userns < 0)
+		return userns;
 	e->code = 0;
 	pid = clone(mount_in_child, stack + STACK,
 		    CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_NEWNS | SIGCHLD, &c);
@@ -249,6 +355,8 @@ int overlay_open_by_child(struct rootfs_plan *p, struct err *e)
 		return err_sys(e, "make the overlay of the root: clone");
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	if (dumpable == 1)
+		prctl(PR_SET_DUMPABLE, 1);
 	if (c.fd < 0 && !e->code)
 		return err_set(e, ECHILD, "make the overlay of the root: the child was killed");
 	return c.fd < 0 ? -e->code : c.fd;
@@ -257,10 +365,10 @@ int overlay_open_by_child(struct rootfs_plan *p, struct err *e)
 /* An older kernel takes every option for now and says EINVAL when it is to mount. */
 int overlay_open(struct rootfs_plan *p, struct err *e)
 {
-	int fd = overlay_open_by_context(p, e);
+	int fd = p->layer_map ? overlay_open_by_child(p, e) : overlay_open_by_context(p, e);
 	struct err second = {0};
 
-	if (fd != -EINVAL)
+	if (fd != -EINVAL || p->layer_map)
 		return fd;
 	fd = overlay_open_by_child(p, &second);
 	if (fd < 0 && fd != -EINVAL)

@@ -332,6 +332,31 @@ static void plan_label(struct builder *b)
 	}
 }
 
+static int plan_layers(struct builder *b, struct err *e)
+{
+	const struct rootfs_overlay *o = b->o->overlay;
+	struct rootfs_mount *m;
+
+	if (!o || !o->idmap)
+		return 0;
+	if (!b->o->parent_privileged)
+		return err_set(e, EPERM, "the root: only root outside of a user namespace can shift the ids of its "
+			       "layers");
+	m = arena_new_of(b->a, struct rootfs_mount);
+	*m = (struct rootfs_mount){
+		.target = "/", .idmap = true, .fd = -1,
+		.uid_maps = o->uid_maps.n ? o->uid_maps.v : b->o->uid_maps,
+		.n_uid_maps = o->uid_maps.n ? o->uid_maps.n : b->o->n_uid_maps,
+		.gid_maps = o->gid_maps.n ? o->gid_maps.v : b->o->gid_maps,
+		.n_gid_maps = o->gid_maps.n ? o->gid_maps.n : b->o->n_gid_maps,
+	};
+	if (!m->n_uid_maps || !m->n_gid_maps)
+		return err_set(e, EINVAL, "the root: its layers cannot be shifted without a user namespace");
+	b->p->layer_map = m;
+	b->p->sources_by_parent = true;
+	return 0;
+}
+
 int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_options *o,
 		struct rootfs_plan **ret, struct err *e)
 {
@@ -347,7 +372,7 @@ int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_o
 	p->no_pivot = o->no_pivot;
 	p->sources_by_parent = o->user_ns && o->parent_privileged;
 	p->terminal = o->terminal;
-	if (plan_root(&b, e) < 0 || plan_propagation(&b, e) < 0 || plan_mounts(&b, e) < 0 ||
+	if (plan_root(&b, e) < 0 || plan_layers(&b, e) < 0 || plan_propagation(&b, e) < 0 || plan_mounts(&b, e) < 0 ||
 	    plan_devices(a, s, p, e) < 0)
 		return -e->code;
 	plan_label(&b);

@@ -40,6 +40,10 @@ struct rootfs_overlay {
 	struct strv lower;        /* absolute directories, the top one first; two at least without upper */
 	const char *upper, *work; /* NULL: read-only; both on one file system, work empty and for us alone */
 	bool unsynced;            /* the upper one is thrown away afterwards: nothing waits for a disk */
+	/* The directories have ids as the container sees them, and are shifted (5.19) by these maps, or
+	 * by those of its new user namespace. upper and work are in one directory then. */
+	bool idmap;
+	struct oci_id_mapping_list uid_maps, gid_maps;
 };
 
 /* What the plan depends on besides the spec; all of it is known before anything is made. */
@@ -117,12 +121,14 @@ struct rootfs_mount {
 	gid_t gid;
 	bool default_device;         /* of the spec's default set: a wrong node is an error, no mode change */
 	int fd;                      /* the opened source (bind) or user namespace (id-mapped fs), < 0:
-				      * none; written by rootfs_open_sources only */
+				      * none; written by rootfs_open_sources, unless the caller has a
+				      * detached mount already */
 };
 
 struct rootfs_plan {
 	const char *root;          /* absolute path on the host; NULL: a new tmpfs (host_rootfs) */
 	const struct rootfs_overlay *overlay; /* not NULL: root is only its name */
+	const struct rootfs_mount *layer_map; /* not NULL: the id maps of all of its layers */
 	uint64_t root_attr;        /* MOUNT_ATTR_*, set by rootfs_finish */
 	bool dev_readonly;         /* /dev too: devices and mount points are made in it before */
 	unsigned long propagation; /* rootfsPropagation as MS_* | MS_REC, 0: not given */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -124,6 +125,24 @@ static int idmap_source(const struct rootfs_mount *m, int fd, struct err *e)
 	return userns < 0 ? userns : mount_idmap(m, fd, userns, e);
 }
 
+const char *source_fs_name(int fd)
+{
+	static const struct { unsigned long magic; const char *name; } known[] = {
+		{OVERLAYFS_SUPER_MAGIC, "overlay"}, {NFS_SUPER_MAGIC, "nfs"}, {FUSE_SUPER_MAGIC, "fuse"},
+		{V9FS_MAGIC, "9p"}, {TMPFS_MAGIC, "tmpfs"}, {0x2fc12fc1 /* OpenZFS */, "zfs"}, {0x00c0ffee, "hostfs"},
+	};
+	static char other[24];
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return "unknown";
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].magic == (unsigned long)fs.f_type)
+			return known[i].name;
+	snprintf(other, sizeof(other), "type %#lx", (unsigned long)fs.f_type);
+	return other;
+}
+
 int source_open(const struct rootfs_plan *p, const struct rootfs_mount *m, struct err *e)
 {
 	unsigned flags = OPEN_TREE_CLOEXEC | OPEN_TREE_CLONE |
@@ -206,6 +225,8 @@ static int open_one(struct rootfs_plan *p, struct rootfs_mount *m, struct err *e
 	int fd = -1;
 
 	e->code = 0;
+	if (m->fd >= 0)
+		return 0;
 	if (m->kind == ROOTFS_FS && m->idmap)
 		fd = userns_open(m, e);
 	else if (m->kind == ROOTFS_BIND && m->keep_link && is_link(m->source))

@@ -374,7 +374,7 @@ static void add_fd(struct fd_list *l, int fd)
 		l->v[l->n++] = fd;
 }
 
-/* The mount sources that the parent opened. */
+/* The mount sources that are open already. */
 static void add_source_fds(struct fd_list *l, const struct rootfs_plan *r)
 {
 	add_fd(l, r->root_fd);
@@ -400,8 +400,7 @@ static struct fd_list kept_fds(const struct rt_launch *l)
 		add_fd(&fds, ours[i]);
 	for (unsigned i = 0; i < preserved; i++)
 		add_fd(&fds, (int)(3 + i));
-	if (rootfs_sources_by_parent(r))
-		add_source_fds(&fds, r);
+	add_source_fds(&fds, r);
 	return fds;
 }
 

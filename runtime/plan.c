@@ -287,7 +287,7 @@ static int plan_rootfs(struct arena *a, struct plan *p, const struct rt_host *h,
 	const struct plan_options *o = &p->options;
 	uint64_t own = p->new_ns | plan_joined(p);
 	struct rootfs_options ro = {
-		.user_ns = p->new_ns & CLONE_NEWUSER,
+		.user_ns = own & CLONE_NEWUSER,
 		.pid_ns = own & CLONE_NEWPID,
 		.net_ns = own & CLONE_NEWNET,
 		.ipc_ns = own & CLONE_NEWIPC,
