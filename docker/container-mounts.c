@@ -22,6 +22,7 @@ struct builder {
 	const struct dk_spec_input *in;
 	struct arena *a;
 	struct oci_mount_list *list;
+	const struct rootfs_overlay *shifted;
 };
 
 static void add(struct builder *b, const char *target, const char *type, const char *source,
@@ -39,6 +40,18 @@ static void add(struct builder *b, const char *target, const char *type, const c
 		options += n;
 		options += *options == ',';
 	}
+}
+
+/* What is in the store has the ids that the container sees. */
+static void shift_last(struct builder *b)
+{
+	struct oci_mount *m = &b->list->v[b->list->n - 1];
+
+	if (!b->shifted->idmap)
+		return;
+	m->uid_mappings = b->shifted->uid_maps;
+	m->gid_mappings = b->shifted->gid_maps;
+	m->options.v[m->options.n++] = (char *)"idmap";
 }
 
 static bool host_mode(const char *mode)
@@ -97,9 +110,10 @@ static void add_files(struct builder *b)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *target = arena_printf(b->a, "/etc/%s", names[i]);
 
-		if (!is_covered(&r->options, target))
-			add(b, target, "bind", dk_container_path(b->in->store, r->id, names[i]),
-			    "bind,nodev,nosuid,private");
+		if (is_covered(&r->options, target))
+			continue;
+		add(b, target, "bind", dk_container_path(b->in->store, r->id, names[i]), "bind,nodev,nosuid,private");
+		shift_last(b);
 	}
 }
 
@@ -141,6 +155,7 @@ static int add_volume(struct builder *b, const struct dk_mount *m, const char *p
 	add(b, m->target, "bind", path,
 	    arena_printf(b->a, "rbind,rnodev%s%s", m->readonly ? ",ro" : "",
 			 v.fresh && !m->no_copy && !b->in->record->host_rootfs ? ",tmpcopyup" : ""));
+	shift_last(b);
 	return 0;
 }
 
@@ -196,9 +211,10 @@ static int add_asked(struct builder *b, struct err *e)
 	return 0;
 }
 
-int dk_spec_mounts(const struct dk_spec_input *in, struct oci_spec *s, struct err *e)
+int dk_spec_mounts(const struct dk_spec_input *in, const struct dk_spec *spec, struct err *e)
 {
-	struct builder b = {in, in->c->arena, &s->mounts};
+	struct oci_spec *s = spec->oci;
+	struct builder b = {in, in->c->arena, &s->mounts, &spec->overlay};
 
 	s->mounts.v = arena_array(b.a, in->record->options.mounts.n + OWN_MOUNTS, sizeof(*s->mounts.v));
 	add_kernel(&b);

@@ -197,53 +197,38 @@ static void add_ns(struct oci_linux *l, const char *type, const char *path)
 	l->namespaces.v[l->namespaces.n++] = (struct oci_namespace){(char *)type, (char *)path};
 }
 
-static int refuse_mode(const struct dk_spec_input *in, const char *flag, const char *mode, struct err *e)
-{
-	return dk_daemon_error(in->c, e, ENOTSUP, "--%s=%s is not supported: every container has a user "
-			       "namespace of its own, which would have no rights there", flag, mode);
-}
-
-static int check_modes(const struct dk_spec_input *in, struct err *e)
-{
-	const struct dk_run_options *o = &in->record->options;
-	const struct { const char *flag, *mode; } modes[] = {{"pid", o->pid}, {"ipc", o->ipc}, {"uts", o->uts}};
-
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (modes[i].mode && str_starts(modes[i].mode, "container:"))
-			return refuse_mode(in, modes[i].flag, modes[i].mode, e);
-	return 0;
-}
-
 static bool is_host(const char *mode)
 {
 	return str_eq(mode, "host");
 }
 
-static int add_namespaces(const struct dk_spec_input *in, struct oci_linux *l, struct err *e)
+/* A new one, or that of another container. */
+static void add_or_join(const struct dk_spec_input *in, struct oci_linux *l, const char *type, int join)
 {
-	const struct dk_run_options *o = &in->record->options;
+	add_ns(l, type, join < 0 ? NULL : arena_printf(in->c->arena, "/proc/self/fd/%d", join));
+}
 
-	if (check_modes(in, e) < 0)
-		return -e->code;
+static void add_namespaces(const struct dk_spec_input *in, struct oci_linux *l)
+{
+	static const struct dk_share nothing = DK_SHARE_NONE;
+	const struct dk_run_options *o = &in->record->options;
+	const struct dk_share *s = in->share ? in->share : &nothing;
+
 	l->namespaces.v = arena_array(in->c->arena, 9, sizeof(*l->namespaces.v));
-	if (in->network && in->network->join_user)
-		add_ns(l, "user", in->network->join_user);
-	else
-		add_ns(l, "user", NULL);
+	add_or_join(in, l, "user", s->user);
 	add_ns(l, "mount", NULL);
 	if (in->network && in->network->join_net)
 		add_ns(l, "network", in->network->join_net);
 	else if (!in->network || in->network->own_netns)
 		add_ns(l, "network", NULL);
 	if (!is_host(o->pid))
-		add_ns(l, "pid", NULL);
+		add_or_join(in, l, "pid", s->pid);
 	if (!is_host(o->ipc))
-		add_ns(l, "ipc", NULL);
+		add_or_join(in, l, "ipc", s->ipc);
 	if (!is_host(o->uts))
 		add_ns(l, "uts", NULL);
 	if (!is_host(o->cgroupns))
 		add_ns(l, "cgroup", NULL);
-	return 0;
 }
 
 static void add_map(struct arena *a, struct oci_id_mapping_list *l, struct oci_id_mapping m)
@@ -299,19 +284,24 @@ static int add_maps(const struct dk_spec_input *in, struct oci_linux *l, struct 
 								 : in->store->config.userns;
 
 	ret->options.userns = PLAN_USERNS_SPEC;
-	if (in->network && in->network->join_user)
+	if (in->share && in->share->user >= 0) {
+		ret->overlay.idmap = in->share->shifted && in->host->privileged;
+		ret->overlay.uid_maps = in->share->uid_maps;
+		ret->overlay.gid_maps = in->share->gid_maps;
 		return 0;
+	}
 	if (in->network && in->network->nested) {
 		l->uid_mappings = in->network->uid_maps;
 		l->gid_mappings = in->network->gid_maps;
 		return 0;
 	}
 	if (str_eq(mode, "private")) {
-		if (r->layers.n)
+		if (r->layers.n && !in->host->privileged)
 			return dk_daemon_error(in->c, e, ENOTSUP, "--userns=private is not supported with an "
-					       "image that has layers, which belong to other ids: leave it out, "
-					       "or use the image host");
+					       "image that has layers: the kernel lets only root shift the ids of "
+					       "their files: leave it out, or use the image host");
 		ret->options.userns = PLAN_USERNS_RANGE;
+		ret->overlay.idmap = in->host->privileged;
 		return 0;
 	}
 	if (!in->host->privileged) {
@@ -358,7 +348,8 @@ static int add_linux(const struct dk_spec_input *in, struct oci_spec *s, struct 
 	struct oci_linux *l = s->linux_ = arena_new_of(in->c->arena, struct oci_linux);
 	struct dk_cdi_want cdi;
 
-	if (add_namespaces(in, l, e) < 0 || add_maps(in, l, ret, e) < 0)
+	add_namespaces(in, l);
+	if (add_maps(in, l, ret, e) < 0)
 		return -e->code;
 	l->resources = dk_spec_resources(in->c->arena, o, e);
 	if (!l->resources)
@@ -423,7 +414,7 @@ int dk_spec_build(const struct dk_spec_input *in, struct dk_spec *ret, struct er
 	add_root(in, s, ret);
 	if (add_process(in, s, e) < 0 || add_user(in, s->process, e) < 0 || add_linux(in, s, ret, e) < 0)
 		return -e->code;
-	return dk_spec_mounts(in, s, e);
+	return dk_spec_mounts(in, ret, e);
 }
 
 int dk_spec_process(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e)

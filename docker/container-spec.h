@@ -7,6 +7,7 @@
 #pragma once
 
 #include "docker/record.h"
+#include "docker/share.h"
 #include "runtime/plan.h"
 
 struct dk_spec_input {
@@ -15,6 +16,7 @@ struct dk_spec_input {
 	const struct dk_record *record;
 	const struct rt_host *host;
 	const struct dk_network *network;
+	const struct dk_share *share; /* NULL: nothing of another container */
 };
 
 struct dk_spec {
@@ -33,7 +35,7 @@ int dk_spec_build(const struct dk_spec_input *in, struct dk_spec *ret, struct er
 int dk_spec_process(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e);
 int dk_spec_capabilities(struct arena *a, const struct dk_run_options *o, struct strv *ret, struct err *e);
 /* container-mounts.c: in the order in which they are made. */
-int dk_spec_mounts(const struct dk_spec_input *in, struct oci_spec *s, struct err *e);
+int dk_spec_mounts(const struct dk_spec_input *in, const struct dk_spec *spec, struct err *e);
 /* container-devices.c: behind the resources; and what the plan has to know afterwards. */
 int dk_spec_devices(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e);
 void dk_spec_place_devices(const struct dk_spec *s, struct rootfs_plan *p);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "docker/record.h"
+#include "docker/share.h"
 #include "runtime/launch.h"
 
 struct dk_container {
@@ -17,6 +18,7 @@ struct dk_container {
 	struct rt_host host;
 	struct rt_launch launch;
 	struct dk_network *network;
+	struct dk_share share;
 	bool launched;
 	bool first_arena;          /* the monitor's: the context's arena is the command's own */
 	int interrupt;             /* readable: give the start up; -1 */
@@ -24,7 +26,8 @@ struct dk_container {
 /* To be filled by assignment: struct dk_container k = DK_CONTAINER_NONE(c). */
 #define DK_CONTAINER_NONE(context)                                                             \
 	{.c = (context), .owner = DK_OWNER_NONE,                                               \
-	 .host = {.procfs = -1, .cgroups = {.root = -1}}, .launch = {RT_LAUNCH_NONE}, .interrupt = -1}
+	 .host = {.procfs = -1, .cgroups = {.root = -1}}, .launch = {RT_LAUNCH_NONE}, .share = DK_SHARE_NONE,       \
+	 .interrupt = -1}
 
 /*
  * Makes the record, the name and the directory. The caller owns the container then. start_now: the

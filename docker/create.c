@@ -446,13 +446,21 @@ static int fill(struct dk_container *k, struct dk_run_options *o, const struct i
  * With the host's ids the container's root is who the files of /proc/sys and /sys belong to, and no capability is
  * asked for at a write there: only the read-only mounts keep it out. CAP_SYS_ADMIN takes those away.
  */
+/* The user namespace is that of another container then. */
+static bool joins(const struct dk_run_options *o)
+{
+	bool network = o->networks.n && str_starts(o->networks.v[0].name, "container:");
+
+	return network || (o->pid && str_starts(o->pid, "container:")) || (o->ipc && str_starts(o->ipc, "container:"));
+}
+
 static const char *outgrows(struct dk_container *k, const struct dk_run_options *o)
 {
 	const char *mode = o->userns && *o->userns ? o->userns : k->store->config.userns;
 	struct err later = {0}; /* a name that is none is refused with the other options */
 	struct strv caps = {0};
 
-	if (geteuid() != 0 || str_eq(mode, "private"))
+	if (geteuid() != 0 || (str_eq(mode, "private") && !joins(o)))
 		return NULL;
 	if (o->systempaths_unconfined)
 		return "--security-opt systempaths=unconfined";
@@ -480,6 +488,8 @@ static int check_allowed(struct dk_container *k, const struct dk_run_options *o,
 	if (o->storage_opt.n)
 		return dk_daemon_error(k->c, e, ENOTSUP, "--storage-opt is supported only for overlay over xfs with "
 				       "'pquota' mount option");
+	if (dk_share_check(k->c, o, e) < 0)
+		return -e->code;
 	if (o->cpu_shares < 0)
 		return dk_daemon_error(k->c, e, EINVAL, "shares: invalid argument");
 	return check_rights(k, o, e);

@@ -300,7 +300,6 @@ static int prepare_shared(struct dk_network *n, struct err *e)
 	if (again != pid)
 		return err_set(e, EAGAIN, ENGINE "container %s has been restarted meanwhile", name);
 	n->join_net = arena_printf(n->arena, "/proc/self/fd/%d", n->shared[0]);
-	n->join_user = arena_printf(n->arena, "/proc/self/fd/%d", n->shared[1]);
 	return 0;
 }
 

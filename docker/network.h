@@ -115,9 +115,9 @@ struct dk_network_start {
 struct dk_network {
 	enum dk_network_kind kind;
 	bool own_netns;      /* the container gets a new network namespace */
-	/* kind CONTAINER: paths of namespaces to join, network and user. Both or none. */
-	char *join_net, *join_user;
-	int shared[2]; /* what these name */
+	/* kind CONTAINER: the path of the namespace to join; the user namespace has to be joined, too. */
+	char *join_net;
+	int shared[2]; /* these two: network, user */
 	bool nested;         /* see above */
 	struct oci_id_mapping_list uid_maps, gid_maps; /* nested: all that the namespace above has */
 	/* private */

@@ -179,9 +179,9 @@ static void add_dockerenv(struct arena *a, struct rootfs_plan *p)
 	p->mounts = v;
 }
 
-static int launch_once(struct dk_container *k, const int stdio[3], struct err *e)
+static int launch_with(struct dk_container *k, const int stdio[3], struct err *e)
 {
-	struct dk_spec_input in = {k->c, k->store, k->record, &k->host, k->network};
+	struct dk_spec_input in = {k->c, k->store, k->record, &k->host, k->network, &k->share};
 	struct dk_spec *spec = arena_new_of(k->c->arena, struct dk_spec);
 	struct plan *plan;
 	int r = dk_spec_build(&in, spec, e);
@@ -194,6 +194,7 @@ static int launch_once(struct dk_container *k, const int stdio[3], struct err *e
 	if (r < 0)
 		return r;
 	dk_spec_place_devices(spec, plan->rootfs);
+	dk_share_place(&k->share, plan->rootfs);
 	if (k->record->host_rootfs)
 		add_dockerenv(k->c->arena, plan->rootfs);
 	k->launch = (struct rt_launch){
@@ -204,6 +205,17 @@ static int launch_once(struct dk_container *k, const int stdio[3], struct err *e
 	k->launch.interrupt = k->interrupt;
 	memcpy(k->launch.stdio, stdio, sizeof(k->launch.stdio));
 	return rt_launch(&k->launch, e);
+}
+
+/* What is shared is taken anew each time: a mount that was attached goes with its container. */
+static int launch_once(struct dk_container *k, const int stdio[3], struct err *e)
+{
+	int r = dk_share_prepare(k, e);
+
+	if (r == 0)
+		r = launch_with(k, stdio, e);
+	dk_share_release(&k->share);
+	return r;
 }
 
 static int launch(struct dk_container *k, const int stdio[3], struct err *e)

@@ -38,6 +38,7 @@ static int open_process(const char *text, struct img_view *ret, struct err *e)
 	auto_close int user = -1, own = -1;
 	struct stat theirs, ours;
 	uint64_t proc;
+	bool join;
 
 	if (str_u64(text, INT_MAX, &proc) < 0)
 		return err_set(e, EINVAL, "--proc is no descriptor");
@@ -45,10 +46,14 @@ static int open_process(const char *text, struct img_view *ret, struct err *e)
 	own = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
 	if (user < 0 || own < 0 || fstat(user, &theirs) < 0 || fstat(own, &ours) < 0)
 		return err_sys(e, "look at the container's process");
-	if ((theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev) && setns(user, CLONE_NEWUSER) < 0)
+	join = theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev;
+	if (join && setns(user, CLONE_NEWUSER) < 0)
 		return err_sys(e, "join the container's user namespace");
 	ret->root = openat((int)proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	close((int)proc);
+	/* what is made here belongs to an id that the namespace has */
+	if (join && (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0))
+		return err_sys(e, "become root of the container's user namespace");
 	ret->kernel = true;
 	return ret->root < 0 ? err_sys(e, "open the container's root") : 0;
 }

@@ -231,32 +231,78 @@ secret
 	assert_status 0
 }
 
-@test "namespaces of the host are shared when asked for, those of other containers are refused" {
+@test "namespaces of the host are shared when asked for" {
 	local ns
 	for ns in pid ipc uts; do
 		run_dk run --rm --$ns host host readlink /proc/self/ns/$ns
 		assert_equal "$output" "$(readlink /proc/self/ns/$ns)"
 		[ "$(dk run --rm host readlink /proc/self/ns/$ns)" != "$output" ] || fail "$ns is shared without being asked for"
 	done
-	dk create --name other host true >/dev/null
-	for ns in pid ipc; do
-		run_dk run --rm --$ns container:other host true
-		assert_status 125
-		assert_contains "$stderr" "--$ns=container:other is not supported"
-	done
-	dk rm other >/dev/null
-	assert_equal "$(dk ps -aq)" ""
 }
 
-@test "--userns private: other ids for the host's root, refused for layers" {
+layered() {
+	"$TESTS_LIB/layered-image" "$T/i.tar" layered:1 "$(command -v busybox)"
+	dk load -qi "$T/i.tar" >/dev/null
+}
+
+@test "namespaces of other containers: the processes, /dev/shm, the errors; an overlay there has its marks" {
+	layered
+	dk run -d --name other --ipc shareable host sh -c 'echo shm >/dev/shm/x; exec sleep 60' >/dev/null
+	dk run -d --name closed host sleep 60 >/dev/null
+	run_dk run --rm --pid container:other host sh -c 'tr "\0" " " </proc/1/cmdline'
+	assert_equal "$output" "sleep 60 "
+	run_dk run --rm --ipc container:other --read-only -w /made/new layered:1 sh -c 'cat /dev/shm/x; echo 2 >/dev/shm/y; ls /opaque'
+	assert_equal "$output" "shm
+new"
+	assert_equal "$(dk exec other cat /dev/shm/y)" 2
+	assert_equal "$(dk run --rm --network container:other layered:1 ls /opaque)" new
+	run_dk run --rm --ipc container:closed host true
+	assert_contains "$stderr" "can't join IPC of container closed: non-shareable IPC (hint: use IpcMode:shareable for the donor container)"
+	run_dk run --rm --ipc container:closed --pid container:other host true
+	assert_status 125
+	run_dk run --rm --pid container:nosuch host true
+	assert_contains "$stderr" "Error response from daemon: No such container: nosuch"
+	dk create --name later --pid container:other host true >/dev/null
+	assert_equal "$(dk inspect -f '{{.HostConfig.PidMode}},{{.HostConfig.IpcMode}}' later other closed)" "container:other,private
+,shareable
+,private"
+	dk stop -t 0 other >/dev/null
+	run_dk start later
+	assert_contains "$stderr" "container $(dk inspect -f '{{.Id}}' other) is not running"
+	dk rm -f other closed later >/dev/null
+	dk rmi layered:1 >/dev/null # what it has belongs to others, too
+}
+
+@test "--userns private: other ids for the host's root, in the store those that the container sees" {
 	need_root
 	run_dk run --rm --userns private host cat /proc/self/uid_map
 	read -r _ outside count <<<"$output"
 	[ "$outside" -gt 0 ] && [ "$count" = 65536 ] || fail "$output"
-	"$TESTS_LIB/layered-image" "$T/i.tar" layered:1 "$(command -v busybox)"
-	dk load -qi "$T/i.tar" >/dev/null
-	run_dk run --rm --userns private layered:1 true
-	assert_status 125
-	assert_contains "$stderr" "--userns=private is not supported with an image that has layers"
-	assert_equal "$(dk ps -aq)" ""
+	layered
+	echo '{"userns": "private"}' >"$BRIG_DOCKER_CONFIG"
+	dk run -d --name priv -v vol:/opaque layered:1 sh -c 'stat -c "%u:%g %a" /owned /setuid /opaque/new /etc/hosts
+		echo 1 >/etc/f; busybox chown 5:6 /owned; busybox rm /etc/third; busybox touch /opaque/mine
+		busybox chown 9:9 /opaque/mine; echo ready; exec sleep 60' >/dev/null
+	wait_for 5 log_has priv ready
+	assert_equal "$(dk logs priv)" "65000:7 644
+123:456 4755
+0:0 644
+0:0 644
+ready"
+	assert_equal "$(dk run --rm --userns host -v vol:/v layered:1 stat -c %u:%g /v/mine /v/new)" "9:9
+0:0"
+	install -o 1000 -g 1000 /dev/null "$T/f"
+	dk cp -q -a "$T/f" priv:/etc/copied
+	assert_equal "$(dk exec priv stat -c %u:%g /etc/copied)" 1000:1000
+	assert_equal "$(dk diff priv | sort | tr '\n' ,)" "A /etc/copied,C /etc,C /etc/f,C /owned,D /etc/third,"
+	dk commit priv changed:1 >/dev/null
+	assert_equal "$(dk run --rm --network container:priv changed:1 stat -c %u:%g /owned /etc/copied)" "5:6
+1000:1000"
+	dk export priv | tar tvf - --numeric-owner owned | grep -q "5/6" || fail "export has other ids"
+	dk rm -f priv >/dev/null
+	docker_py # a directory of this host, with set-id programs and files of others
+	assert_equal "$(dk run --rm py stat -c %u:%g / /etc/passwd)" "0:0
+0:0"
 }
+
+log_has() { dk logs "$1" 2>&1 | grep -q "$2"; }
