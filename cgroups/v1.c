@@ -30,8 +30,10 @@
 #define CGROUP1_MAGIC 0x27e0eb
 /* What "no limit" reads as: PAGE_COUNTER_MAX pages. */
 #define NO_LIMIT (UINT64_MAX / 4)
-/* A task that ends leaves its cgroup a moment before or after its pidfd says so. */
-#define RMDIR_TRIES 10000
+/* A task that ends leaves its cgroup a moment before or after its pidfd says so; since Linux 6.18 when it
+ * has left the processor for the last time, which takes some 10 ms where others want it, too. */
+#define RMDIR_PATIENCE_MS 2000
+#define RMDIR_YIELDS 200
 /* A task in an uninterruptible wait does not freeze, and cannot fork either. */
 #define KILL_PATIENCE_MS 200
 
@@ -390,14 +392,17 @@ static int empty(struct cg *cg, struct err *e)
 
 static int remove_dir(const struct cg_dir *d, struct err *e)
 {
+	const struct timespec pause = {.tv_nsec = 500000};
+	int64_t end = now_ms() + RMDIR_PATIENCE_MS;
 	struct err busy;
-	int r = -EBUSY;
+	int r = cg_remove_path(d->root, d->path, &busy);
 
-	for (int i = 0; i < RMDIR_TRIES && r == -EBUSY; i++) {
-		if (i > 0) {
-			(void)cg_remove_children(d->fd);
+	for (int i = 0; r == -EBUSY && now_ms() < end; i++) {
+		if (i < RMDIR_YIELDS)
 			sched_yield();
-		}
+		else
+			nanosleep(&pause, NULL);
+		(void)cg_remove_children(d->fd);
 		r = cg_remove_path(d->root, d->path, &busy);
 	}
 	if (r < 0)
