@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -18,9 +19,11 @@
 #include "base/str.h"
 #include "base/sys.h"
 
+enum { END_MS = 5000 }; /* for sandboxes whose brigd is gone */
 enum { FIRST_FD = 16 }; /* what comes in never has a number that a child's descriptor gets */
 
 static int channel = -1;
+static pid_t launcher;
 
 /* ---- the launcher ---- */
 
@@ -103,7 +106,45 @@ static ssize_t receive(char *buf, size_t size, int *fds, size_t *n_fds)
 	return n;
 }
 
-static void serve_one(const char *brig, char *buf)
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whether there are others that have not ended. */
+static bool reap(void)
+{
+	pid_t pid;
+
+	do {
+		pid = waitpid(-1, NULL, WNOHANG);
+	} while (pid > 0);
+	return pid == 0;
+}
+
+/* brigd is gone, or about to: its sandboxes end because nobody reads their results. They get the
+ * time to remove what they made, as long as a service manager spares us. */
+static _Noreturn void end(int signals)
+{
+	struct pollfd p = {.fd = signals, .events = POLLIN};
+	struct signalfd_siginfo si;
+	int64_t until = now_ms() + END_MS;
+
+	while (reap()) {
+		int64_t left = until - now_ms();
+
+		if (left <= 0 || poll(&p, 1, (int)left) <= 0)
+			break;
+		while (read(signals, &si, sizeof(si)) > 0)
+			;
+	}
+	_exit(0);
+}
+
+static void serve_one(const char *brig, char *buf, int signals)
 {
 	char *argv[256];
 	int fds[LAUNCH_FDS_MAX], pidfd;
@@ -111,7 +152,7 @@ static void serve_one(const char *brig, char *buf)
 	ssize_t len = receive(buf, LAUNCH_BYTES_MAX, fds, &n_fds);
 
 	if (len <= 0)
-		_exit(0); /* brigd is gone */
+		end(signals);
 	for (char *p = buf; p < buf + len && n < 255; p += strlen(p) + 1)
 		argv[n++] = p;
 	argv[n] = NULL;
@@ -143,10 +184,9 @@ static _Noreturn void serve(const char *brig)
 			continue;
 		while (read(p[1].fd, &si, sizeof(si)) > 0)
 			;
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
+		reap();
 		if (p[0].revents)
-			serve_one(brig, buf);
+			serve_one(brig, buf, p[1].fd);
 	}
 }
 
@@ -162,6 +202,7 @@ int launcher_start(const char *brig, struct err *e)
 	pid = fork();
 	if (pid < 0)
 		return err_sys(e, "start the launcher: fork");
+	launcher = pid;
 	channel = pair[pid == 0];
 	close(pair[pid != 0]);
 	if (pid == 0) {
@@ -173,6 +214,13 @@ int launcher_start(const char *brig, struct err *e)
 		serve(brig);
 	}
 	return 0;
+}
+
+void launcher_stop(void)
+{
+	shutdown(channel, SHUT_RDWR);
+	while (waitpid(launcher, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 int launcher_descriptor(void)

@@ -5,8 +5,8 @@
  * copies the page tables of a small process only.
  *
  * Each start is one datagram: the arguments, and descriptors that become 0, 1 and 3, 4, ... of the
- * program; 2 is /dev/null. The answer brings a pidfd. When brigd is gone, the launcher ends; the
- * sandboxes end because nobody reads their results any more.
+ * program; 2 is /dev/null. The answer brings a pidfd. When brigd is gone, the sandboxes end because
+ * nobody reads their results any more, and after them the launcher.
  */
 #pragma once
 
@@ -26,6 +26,8 @@ struct launch_request {
 
 /* Forks it: to be called before anything is opened that a sandbox must not have. brig: the program. */
 int launcher_start(const char *brig, struct err *e);
+/* Returns when all it started has ended, or does not within a few seconds. */
+void launcher_stop(void);
 /* The descriptor to watch; answers come in the order of the requests. */
 int launcher_descriptor(void);
 int launcher_send(const struct launch_request *q, struct err *e);

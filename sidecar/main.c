@@ -166,6 +166,8 @@ static int serve(struct err *e)
 	server_run();
 	pool_close();
 	server_close();
+	run_stop_all();
+	launcher_stop();
 	rundir_close();
 	return 0;
 }
