@@ -7,11 +7,16 @@
 #include "runtime/sandbox-image.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "base/str.h"
 #include "image/store.h"
+#include "runtime/sandbox-net.h"
 #include "runtime/state.h"
 
 static bool has_variable(const struct strv *env, const char *entry)
@@ -70,19 +75,52 @@ static int find(struct arena *a, const char *name, struct img_image *image, stru
 				    "gets it there", name, root);
 }
 
-/* One directory needs no overlay. The directory of mount points is brig-docker's, if it has been used: an
- * image without /proc or /dev can be started then. */
+/*
+ * The layer on top of every image: what is mounted over need not be in the image then, every image has
+ * a /workspace, and a name server where `ports` opens a way to one. That file is made last. Where the data
+ * root is somebody else's and has no such layer, the image has to have them.
+ */
+static int make_mount_points(struct arena *a, const char *path)
+{
+	static const char *const dirs[] = {"", "/dev", "/etc", "/proc", "/sys", "/tmp", "/workspace"};
+	auto_strbuf struct strbuf resolv_conf = {0};
+	auto_close int etc = -1;
+	struct err e;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (mkdir(arena_printf(a, "%s%s", path, dirs[i]), 0755) < 0 && errno != EEXIST)
+			return -errno;
+	etc = open(arena_printf(a, "%s/etc", path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (etc < 0)
+		return -errno;
+	strbuf_adds(&resolv_conf, "nameserver " SANDBOX_DNS_ADDRESS "\n");
+	return io_replace_file(etc, "resolv.conf", &resolv_conf, 0644, &e);
+}
+
+static char *mount_points(struct arena *a)
+{
+	char *path = arena_printf(a, "%s/sandbox-mount-points", rt_default_data_root(a));
+	const char *last = arena_printf(a, "%s/etc/resolv.conf", path);
+	mode_t mask;
+
+	if (access(last, F_OK) < 0) {
+		mask = umask(022);
+		(void)make_mount_points(a, path);
+		umask(mask);
+	}
+	return access(last, F_OK) == 0 ? path : NULL;
+}
+
 static void set_root(struct arena *a, struct oci_root *root, const struct strv *dirs,
 		     struct rootfs_overlay *overlay)
 {
-	char *points = arena_printf(a, "%s/mount-points", rt_default_data_root(a));
-	bool add = access(points, F_OK) == 0;
+	char *points = mount_points(a);
 
 	root->path = dirs->v[0];
-	if (!add && dirs->n == 1)
+	if (!points && dirs->n == 1)
 		return;
 	overlay->lower.v = arena_array(a, dirs->n + 2, sizeof(char *));
-	if (add)
+	if (points)
 		overlay->lower.v[overlay->lower.n++] = points;
 	for (size_t i = 0; i < dirs->n; i++)
 		overlay->lower.v[overlay->lower.n++] = dirs->v[i];

@@ -3,6 +3,7 @@
 load ../lib/common
 load ../lib/sandbox
 load ../lib/brigd
+load ../lib/docker
 
 PROBE='
 import socket, sys
@@ -86,6 +87,8 @@ udp goes out"
 @test "brigd: SANDBOX_OPEN_PORTS, and network_access" {
 	need_brigd
 	export BRIGD T BRIG_ROOT BRIGD_OPTIONS=--best-effort
+	docker_py
+	dk tag py:latest py:1
 	outside /usr/bin/python3 "$TESTS_LIB/brigd-ports"
 	assert_status 0
 }
