@@ -10,6 +10,14 @@ load ../lib/brigd
 	rm -r "$T"/brigd-*
 }
 
+@test "brigd: many executions and snippets leave nothing: memory, descriptors, cgroups, directories" {
+	need_brigd
+	local best_effort=()
+	limits_work || best_effort=(--best-effort)
+	run "$TREE/bench/brigd" --build "$(dirname "$BRIGD")" "${best_effort[@]}" --soak 120
+	assert_status 0
+}
+
 @test "brigd: settings that are wrong end it with a sentence" {
 	need_brigd
 	local line options words
