@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,33 +33,49 @@ struct table {
 
 /* ---- ps ---- */
 
-static _Noreturn void exec_ps(int out, char **argv)
+static _Noreturn void exec_ps(int out, int says, char **argv)
 {
 	static const char *const paths[] = {"/bin/ps", "/usr/bin/ps"};
 
 	dup2(out, STDOUT_FILENO);
+	dup2(says, STDERR_FILENO);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		execv(paths[i], argv);
 	_exit(NOT_THERE);
 }
 
-static pid_t start_ps(int out, char **argv)
+static pid_t start_ps(int out, int says, char **argv)
 {
 	pid_t pid = vfork();
 
 	if (pid == 0)
-		exec_ps(out, argv);
+		exec_ps(out, says, argv);
 	return pid;
+}
+
+/* The first line of what it said is the reason, as Docker gives it; else its status. */
+static int ps_failed(struct dk_context *c, int says, int status, struct err *e)
+{
+	char line[300];
+	ssize_t n = pread(says, line, sizeof(line) - 1, 0);
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
+		return dk_daemon_error(c, e, ENOENT, "ps: executable file not found (it is in the package procps)");
+	line[n > 0 ? n : 0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return *line ? dk_daemon_error(c, e, EINVAL, "ps: %s", line)
+		     : dk_daemon_error(c, e, EINVAL, "ps: exit status %d", WEXITSTATUS(status));
 }
 
 static int run_ps(struct dk_context *c, char **argv, struct strbuf *out, struct err *e)
 {
+	auto_close int says = memfd_create("brig-message", MFD_CLOEXEC);
 	int p[2], status = 0, r;
 	pid_t pid;
 
-	if (pipe2(p, O_CLOEXEC) < 0)
+	if (says < 0 || pipe2(p, O_CLOEXEC) < 0)
 		return err_sys(e, "make a pipe");
-	pid = start_ps(p[1], argv);
+	pid = start_ps(p[1], says, argv);
 	close(p[1]);
 	r = pid < 0 ? err_sys(e, "vfork") : io_read_fd(p[0], TABLE_MAX, out, "the output of ps", e);
 	close(p[0]);
@@ -66,9 +83,7 @@ static int run_ps(struct dk_context *c, char **argv, struct strbuf *out, struct 
 		;
 	if (r < 0)
 		return r;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
-		return dk_daemon_error(c, e, ENOENT, "ps: executable file not found (it is in the package procps)");
-	return status ? dk_daemon_error(c, e, EINVAL, "ps: exit status %d", WEXITSTATUS(status)) : 0;
+	return status ? ps_failed(c, says, status, e) : 0;
 }
 
 /* ---- the table ---- */

@@ -154,7 +154,8 @@ STIME               TTY                 TIME                CMD"
 	assert_equal "${#lines[@]}" 3
 	run_dk top tt -eo pid,comm
 	assert_equal "$(awk '{print $2}' <<<"$output" | tr '\n' ' ')" "COMMAND sh sleep "
-	assert_equal "$(dk top tt -o nosuch 2>&1)" "Error response from daemon: ps: exit status 1"
+	assert_equal "$(dk top tt -o nosuch 2>&1)" \
+		'Error response from daemon: ps: error: unknown user-defined format specifier "nosuch"'
 	assert_equal "$(dk top tt -o comm 2>&1)" "Error response from daemon: Couldn't find PID field in ps output"
 	assert_equal "$(dk top tt -o x=PID 2>&1)" 'Error response from daemon: specifying "x=PID" is not allowed'
 	dk rm -f tt

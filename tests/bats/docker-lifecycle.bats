@@ -70,9 +70,12 @@ Error: failed to start containers: nosuch"
 
 @test "--rm -d removes itself; wait gets its code all the same" {
 	dk run -d --rm --name eph host sh -c 'read x; exit 6' >/dev/null
-	dk run -d --rm -i --name eph2 host sh -c 'sleep 1000 & wait; exit 6' >/dev/null
+	local id inode
+	id=$(dk run -d --rm -i --name eph2 host sh -c 'sleep 1000 & wait; exit 6')
 	dk wait eph2 >"$T/code" &
-	wait_for 5 grep -qs flock /proc/$!/wchan || true
+	# The lock that the monitor has and `wait` wants.
+	inode=$(stat -c %i "$BRIG_DOCKER_RUN/docker-run/$id/owner")
+	wait_for 5 grep -q -e "-> FLOCK.*:$inode " /proc/locks
 	dk kill eph2
 	wait $!
 	assert_equal "$(cat "$T/code")" 137
