@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "docker/build-file.h"
 #include "docker/commands.h"
+#include "docker/happenings.h"
 #include "docker/container.h"
 #include "docker/flag-tables.h"
 #include "docker/lists.h"
@@ -403,6 +404,7 @@ static int build(struct build *b)
 {
 	const char *iidfile = arena_printf(b->c->arena, "%s/id", b->scratch);
 	auto_strbuf struct strbuf id = {0};
+	struct img_ref ref;
 	int r = find_context(b);
 
 	if (r == 0 && b->known)
@@ -415,6 +417,9 @@ static int build(struct build *b)
 		r = err_set(b->e, EBADMSG, "buildah names no image");
 	if (r == 0)
 		r = load_result(b, id.p);
+	for (size_t i = 0; r == 0 && i < b->o->tag.n; i++)
+		if (img_ref_parse(b->c->arena, b->o->tag.v[i], &ref, b->e) == 0)
+			dk_image_event(&b->store->roots, "tag", id.p, img_ref_familiar(b->c->arena, &ref), NULL);
 	return r == 0 ? say_result(b, id.p) : r;
 }
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "docker/commands.h"
 #include "docker/container-view.h"
+#include "docker/events.h"
 #include "docker/hold-still.h"
 #include "docker/image-change.h"
 #include "docker/image-document.h"
@@ -51,10 +52,11 @@ static int commit(struct dk_view *v, const struct dk_args *args, const struct im
 	const struct dk_commit_options *o = args->options;
 	struct dk_image_document d = {.config = config, .author = o->author, .comment = o->message,
 				      .created_by = created_by(v->c->arena, v->record)};
-	struct dk_program p = {.prefix = "Error response from daemon: ", .in = -1, .out = -1};
 	struct strv lower, argv = {0};
 	auto_close int document = -1;
 	char *upper, *path;
+	const char *id;
+	int r;
 
 	if (dk_view_layers(v, &lower, &upper, e) < 0)
 		return -e->code;
@@ -74,7 +76,10 @@ static int commit(struct dk_view *v, const struct dk_args *args, const struct im
 		dk_args_add(v->c, &argv, "--name");
 		dk_args_add(v->c, &argv, args->argv[1]);
 	}
-	return dk_run_brig_image(v->c, &argv, &p, e);
+	r = dk_run_image_maker(v->c, &argv, args->argc > 1 ? args->argv[1] : NULL, &id, e);
+	if (r == 0)
+		dk_container_event(v->c->store, v->record, "commit", (struct dk_event_fact){"imageID", id});
+	return r;
 }
 
 /* The files do not change while they are read. */

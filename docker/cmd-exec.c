@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/str.h"
 #include "docker/commands.h"
 #include "docker/container.h"
@@ -18,6 +19,8 @@
 #include "docker/copy.h"
 #include "docker/events.h"
 #include "docker/exec.h"
+#include "docker/lists.h"
+#include "docker/monitor.h"
 #include "docker/relay.h"
 #include "docker/streams.h"
 #include "nsenter/signals.h"
@@ -173,6 +176,62 @@ static int check(struct job *j, const char *ref, struct err *e)
 	return 0;
 }
 
+static void tell_end(struct job *j, int code)
+{
+	struct str_pair facts[] = {{(char *)"execID", j->id}, {(char *)"exitCode", NULL}};
+	struct arena *a = j->p.c->arena;
+	struct dk_event ev = {.type = (char *)"container", .action = (char *)"exec_die", .id = j->p.record->id};
+
+	facts[1].value = arena_printf(a, "%d", code < 0 ? EXIT_NOT_EXECUTABLE : code);
+	dk_record_refresh_name(j->p.c->store, a, j->p.record);
+	ev.attributes = dk_container_facts(a, j->p.record, (struct dk_event_fact){facts[0].key, facts[0].value});
+	dk_map_add(a, &ev.attributes, facts[1].key, facts[1].value, true);
+	dk_event_write(&j->p.c->store->roots, &ev);
+}
+
+/* The child of `exec -d`, which stays for the event of the end: what it starts is its own child. */
+static _Noreturn void stay(struct job *j, int report)
+{
+	struct err e = {0};
+	struct ns_exit x = {0};
+	int null, r;
+
+	setsid();
+	r = launch(j, &e);
+	if (io_write_all(report, &e, sizeof(e)) < 0 || r < 0)
+		_exit(1);
+	close(report);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; null >= 0 && i < 3; i++)
+		dup2(null, i);
+	if (chdir("/") == 0)
+		dk_monitor_shed();
+	if (ns_reap(j->p.x.pidfd, &x, NULL, &e) == 0)
+		tell_end(j, x.signal ? EXIT_SIGNAL_BASE + x.signal : x.status);
+	_exit(0);
+}
+
+static int run_detached(struct job *j, struct err *e)
+{
+	auto_close int hears = -1;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_sys(e, "make a pipe");
+	hears = fds[0];
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		stay(j, fds[1]);
+	close(fds[1]);
+	if (pid < 0)
+		return err_sys(e, "fork");
+	if (io_read_upto(hears, e, sizeof(*e)) != sizeof(*e))
+		err_set(e, ECHILD, "the process that was to start the program was killed");
+	return e->code ? explain(j, e) : 0;
+}
+
 static int run(struct job *j, const struct dk_keys *keys, struct err *e)
 {
 	auto_close int sigfd = -1;
@@ -188,13 +247,13 @@ static int run(struct job *j, const struct dk_keys *keys, struct err *e)
 		sigfd = ns_signals_open(NULL, e);
 	if (announce(j, e) < 0)
 		return -e->code;
+	if (j->p.o->detach)
+		return run_detached(j, e);
 	r = launch(j, e);
 	if (r < 0)
 		return explain(j, e);
-	if (j->p.o->detach)
-		return 0;
 	r = wait_for_end(j, sigfd, keys, e);
-	dk_container_event(j->p.c->store, j->p.record, "exec_die", (struct dk_event_fact){"execID", j->id});
+	tell_end(j, r);
 	return r;
 }
 

@@ -32,8 +32,7 @@ static int run_import(struct dk_context *c, const struct dk_args *args, const st
 {
 	const struct dk_import_options *o = args->options;
 	struct dk_image_document d = {.config = config};
-	struct dk_program p = {.prefix = "Error response from daemon: ", .in = -1, .out = -1};
-	const char *source = args->argv[0];
+	const char *source = args->argv[0], *id;
 	auto_close int document = -1;
 	struct strv argv = {0};
 	char *path;
@@ -53,7 +52,7 @@ static int run_import(struct dk_context *c, const struct dk_args *args, const st
 	}
 	/* a name that looks like an option is a file all the same */
 	dk_args_add(c, &argv, source[0] == '-' && source[1] ? arena_printf(c->arena, "./%s", source) : source);
-	return dk_run_brig_image(c, &argv, &p, e);
+	return dk_run_image_maker(c, &argv, args->argc > 1 ? args->argv[1] : NULL, &id, e);
 }
 
 int dk_cmd_import(struct dk_context *c, const struct dk_args *args, struct err *e)

@@ -8,23 +8,51 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "docker/commands.h"
+#include "docker/happenings.h"
 #include "docker/image-program.h"
+
+enum { IDS_MAX = 1 << 20 };
+
+/* brig-image has written the ids of the images there. */
+static void tell_loaded(struct dk_context *c, int ids)
+{
+	auto_strbuf struct strbuf text = {0};
+	struct err ignored = {0};
+	char *line, *save = NULL;
+
+	if (lseek(ids, 0, SEEK_SET) < 0 || io_read_fd(ids, IDS_MAX, &text, "the ids", &ignored) < 0)
+		return;
+	for (line = strtok_r(text.p, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		dk_image_event(&c->store->roots, "load", line, line, NULL);
+}
 
 int dk_cmd_load(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const struct dk_load_options *o = args->options;
 	struct dk_program p = {.in = -1, .out = -1};
 	struct strv argv = {0};
+	auto_close int ids = -1;
+	char *path;
+	int r;
 
 	if ((!o->input || !*o->input) && isatty(STDIN_FILENO))
 		return dk_error(c, e, EINVAL, "requested load from stdin, but stdin is empty");
 	dk_args_add(c, &argv, "load");
 	if (o->quiet)
 		dk_args_add(c, &argv, "--quiet");
+	ids = dk_text_file(c->arena, "", 0, &path, e);
+	if (ids < 0)
+		return ids;
+	dk_args_add(c, &argv, "--ids");
+	dk_args_add(c, &argv, arena_printf(c->arena, "%d", ids));
 	if (o->input && *o->input)
 		dk_args_add(c, &argv, o->input);
-	return dk_run_brig_image(c, &argv, &p, e);
+	r = dk_run_brig_image(c, &argv, &p, e);
+	if (r >= 0) /* those before the one that failed are there */
+		tell_loaded(c, ids);
+	return r;
 }
 
 /* Docker writes beside the file and renames, so that a failure leaves no half of one. */
@@ -59,7 +87,21 @@ static int save_to_file(struct dk_context *c, const struct strv *argv, const cha
 	return r;
 }
 
-int dk_cmd_save(struct dk_context *c, const struct dk_args *args, struct err *e)
+static void tell_saved(struct dk_context *c, const struct dk_args *args)
+{
+	struct err ignored = {0};
+	struct img_image image;
+	struct img_store s;
+
+	if (dk_image_store(c, &s, &ignored) < 0)
+		return;
+	for (int i = 0; i < args->argc; i++)
+		if (img_resolve(&s, args->argv[i], c->arena, &image, &ignored) == 1)
+			dk_image_event(&c->store->roots, "save", image.id, image.id, &image.config.labels);
+	img_store_close(&s);
+}
+
+static int save(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const struct dk_save_options *o = args->options;
 	struct dk_program p = {.prefix = "Error response from daemon: ", .in = -1, .out = -1};
@@ -73,4 +115,13 @@ int dk_cmd_save(struct dk_context *c, const struct dk_args *args, struct err *e)
 	if (isatty(STDOUT_FILENO))
 		return dk_error(c, e, EINVAL, "cowardly refusing to save to a terminal. Use the -o flag or redirect");
 	return dk_run_brig_image(c, &argv, &p, e);
+}
+
+int dk_cmd_save(struct dk_context *c, const struct dk_args *args, struct err *e)
+{
+	int r = save(c, args, e);
+
+	if (r == 0)
+		tell_saved(c, args);
+	return r;
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "docker/commands.h"
+#include "docker/happenings.h"
 #include "docker/network-connect.h"
 #include "docker/network-def.h"
 #include "docker/network-holder.h"
@@ -148,6 +149,8 @@ int dk_cmd_network_connect(struct dk_context *c, const struct dk_args *args, str
 		r = connect_running(&w, pidfd, e);
 	if (r == 0)
 		r = dk_record_update(c->store, w.record->id, add_to_record, &w, e);
+	if (r == 0 && pidfd >= 0)
+		dk_network_event(&c->store->roots, "connect", &w.network, w.record->id);
 	return r;
 }
 
@@ -189,6 +192,7 @@ int dk_cmd_network_disconnect(struct dk_context *c, const struct dk_args *args, 
 {
 	struct change w = {.c = c};
 	const struct dk_endpoint *p;
+	bool connected;
 	int r = find_both(&w, args->argv[0], args->argv[1], e);
 
 	if (r < 0)
@@ -197,9 +201,12 @@ int dk_cmd_network_disconnect(struct dk_context *c, const struct dk_args *args, 
 	if (!p)
 		return dk_daemon_error(c, e, ENOENT, "container %s is not connected to network %s", w.record->id,
 				       w.network.name);
-	if (p->address && p->network_id)
+	connected = p->address && p->network_id;
+	if (connected)
 		r = disconnect_running(&w, p, e);
 	if (r == 0)
 		r = dk_record_update(c->store, w.record->id, drop_from_record, &w, e);
+	if (r == 0 && connected)
+		dk_network_event(&c->store->roots, "disconnect", &w.network, w.record->id);
 	return r;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "docker/commands.h"
+#include "docker/happenings.h"
 #include "docker/container.h"
 #include "docker/registry.h"
 
@@ -155,6 +156,9 @@ static int pull(struct transfer *t)
 	if (r == 0)
 		r = load(t, archive, digest);
 	dk_scratch_remove(t->scratch);
+	if (r == 0)
+		dk_image_event(&t->c->store->roots, "pull", img_ref_familiar(t->c->arena, &t->ref),
+			       img_ref_familiar_name(t->c->arena, &t->ref), NULL);
 	if (r != 0 || t->quiet)
 		return r;
 	fprintf(t->out, "Digest: %s\nStatus: %s for %s\n", digest,
@@ -253,6 +257,9 @@ int dk_cmd_push(struct dk_context *c, const struct dk_args *args, struct err *e)
 		dk_scratch_remove(t.scratch);
 	if (r == 0)
 		r = remote_digest(&t, &digest);
+	if (r == 0)
+		dk_image_event(&c->store->roots, "push", img_ref_familiar(c->arena, &t.ref),
+			       img_ref_familiar_name(c->arena, &t.ref), NULL);
 	if (r == 0 && o->quiet)
 		printf("%s\n", img_ref_full(c->arena, &t.ref));
 	else if (r == 0)

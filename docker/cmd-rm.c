@@ -9,6 +9,7 @@
 #include "docker/control.h"
 #include "docker/each.h"
 #include "docker/events.h"
+#include "docker/rename.h"
 
 /* ---- rm ---- */
 
@@ -110,16 +111,20 @@ int dk_cmd_rename(struct dk_context *c, const struct dk_args *args, struct err *
 	const char *from = args->argv[0], *to = args->argv[1] + (args->argv[1][0] == '/');
 	struct rename n = {c, to, NULL, false};
 	char id[DK_ID_SIZE];
-	int r = dk_container_find_id(c, from, id, e);
+	int mark = -1, r = dk_container_find_id(c, from, id, e);
 
 	if (r == 0 && !dk_valid_name(to))
 		r = dk_daemon_error(c, e, EINVAL, "Error when allocating new name: Invalid container name (/%s), only "
 				    "[a-zA-Z0-9][a-zA-Z0-9_.-] are allowed", to);
 	if (r == 0)
+		r = mark = dk_rename_mark(c->store, id, e);
+	if (r >= 0)
 		r = dk_record_update(c->store, id, set_name, &n, e);
 	/* One of the names goes when it is known which one the record has. */
 	if (n.reserved)
 		dk_name_release(c->store, r == 0 ? n.from : to, id);
+	if (mark >= 0)
+		dk_rename_unmark(c->store, id, mark);
 	if (r == 0) {
 		announce_rename(c, id, &n);
 		return 0;

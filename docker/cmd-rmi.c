@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "docker/commands.h"
+#include "docker/happenings.h"
 #include "docker/image-remove.h"
 
 struct removal {
@@ -55,6 +56,13 @@ static bool is_single(struct removal *r)
 	return true;
 }
 
+static void tell(struct removal *r, const char *action)
+{
+	const struct img_image *i = &r->image.image;
+
+	dk_image_event(&r->c->store->roots, action, i->id, i->id, &i->config.labels);
+}
+
 static int untag(struct removal *r, const char *name)
 {
 	struct img_ref ref;
@@ -62,6 +70,7 @@ static int untag(struct removal *r, const char *name)
 	if (img_ref_parse(r->c->arena, name, &ref, r->e) < 0 || img_untag(r->store, &ref, r->e) < 0)
 		return -r->e->code;
 	printf("Untagged: %s\n", img_ref_familiar(r->c->arena, &ref));
+	tell(r, "untag");
 	return 0;
 }
 
@@ -95,6 +104,7 @@ static int delete(struct removal *r, bool quiet)
 	if (untag_all(r) < 0 || dk_image_forget(r->c, r->store, r->image.image.id, r->e) < 0)
 		return -r->e->code;
 	printf("Deleted: %s\n", r->image.image.id);
+	tell(r, "delete");
 	if (dk_image_clear(r->c, r->store, &gone, &bytes, r->e) < 0)
 		return -r->e->code;
 	dk_image_print_layers(&r->image.image, &gone);

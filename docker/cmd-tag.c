@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "docker/commands.h"
+#include "docker/happenings.h"
 #include "docker/image-program.h"
 
 static int tag(struct dk_context *c, const struct img_store *s, char **argv, struct err *e)
@@ -19,7 +20,10 @@ static int tag(struct dk_context *c, const struct img_store *s, char **argv, str
 		return -e->code;
 	if (image.host)
 		return dk_error(c, e, EINVAL, "host is built in and has no other name");
-	return img_tag(s, image.id, &ref, e) < 0 ? dk_daemon_error(c, e, e->code, "%s", e->msg) : 0;
+	if (img_tag(s, image.id, &ref, e) < 0)
+		return dk_daemon_error(c, e, e->code, "%s", e->msg);
+	dk_image_event(&c->store->roots, "tag", image.id, img_ref_familiar(c->arena, &ref), &image.config.labels);
+	return 0;
 }
 
 int dk_cmd_tag(struct dk_context *c, const struct dk_args *args, struct err *e)

@@ -80,26 +80,38 @@ static int lock_log(const struct log_path *p)
 	}
 }
 
-void dk_event_write(const struct dk_roots *roots, const struct dk_event *event)
+void dk_event_add(struct strbuf *lines, const struct dk_event *event)
 {
-	auto_strbuf struct strbuf line = {0};
 	struct dk_event ev = *event;
-	auto_close int fd = -1;
 	struct json_writer w;
-	struct log_path p;
 	struct timespec now;
 
-	if (!make_path(&p, roots->run))
-		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!ev.time)
 		ev.time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	json_writer_init(&w, &line, false);
+	json_writer_init(&w, lines, false);
 	json_write_struct(&w, &table, &ev);
-	strbuf_addc(&line, '\n');
+	strbuf_addc(lines, '\n');
+}
+
+void dk_events_write(const struct dk_roots *roots, const struct strbuf *lines)
+{
+	auto_close int fd = -1;
+	struct log_path p;
+
+	if (!make_path(&p, roots->run))
+		return;
 	fd = lock_log(&p);
-	if (fd >= 0 && write(fd, line.p, line.len) < 0)
+	if (fd >= 0 && write(fd, lines->p, lines->len) < 0)
 		return; /* see events.h */
+}
+
+void dk_event_write(const struct dk_roots *roots, const struct dk_event *event)
+{
+	auto_strbuf struct strbuf line = {0};
+
+	dk_event_add(&line, event);
+	dk_events_write(roots, &line);
 }
 
 void dk_object_event(const struct dk_roots *roots, const char *type, const char *action, const char *id,
@@ -112,12 +124,9 @@ void dk_object_event(const struct dk_roots *roots, const char *type, const char 
 	dk_event_write(roots, &ev);
 }
 
-void dk_container_event(const struct dk_store *s, const struct dk_record *r, const char *action,
-			struct dk_event_fact fact)
+struct str_map dk_container_facts(struct arena *a, const struct dk_record *r, struct dk_event_fact fact)
 {
-	auto_arena struct arena *a = arena_new();
 	struct str_map m = {0};
-	struct dk_event ev = {.type = (char *)"container", .action = (char *)action, .id = r->id};
 
 	for (size_t i = 0; i < r->config.labels.n; i++)
 		dk_map_add(a, &m, r->config.labels.v[i].key, r->config.labels.v[i].value, true);
@@ -125,7 +134,16 @@ void dk_container_event(const struct dk_store *s, const struct dk_record *r, con
 	dk_map_add(a, &m, (char *)"name", r->name, true);
 	if (fact.key)
 		dk_map_add(a, &m, (char *)fact.key, (char *)fact.value, true);
-	ev.attributes = m;
+	return m;
+}
+
+void dk_container_event(const struct dk_store *s, const struct dk_record *r, const char *action,
+			struct dk_event_fact fact)
+{
+	auto_arena struct arena *a = arena_new();
+	struct dk_event ev = {.type = (char *)"container", .action = (char *)action, .id = r->id,
+			      .attributes = dk_container_facts(a, r, fact)};
+
 	dk_event_write(&s->roots, &ev);
 }
 

@@ -24,11 +24,15 @@ struct dk_event {
 };
 
 void dk_event_write(const struct dk_roots *roots, const struct dk_event *event);
+/* Several in one write: added to lines, each with its time. */
+void dk_event_add(struct strbuf *lines, const struct dk_event *event);
+void dk_events_write(const struct dk_roots *roots, const struct strbuf *lines);
 /* With one attribute, or none (key NULL): "name" of an image, "driver" of a volume. */
 struct dk_event_fact { const char *key, *value; };
 void dk_object_event(const struct dk_roots *roots, const char *type, const char *action, const char *id,
 		     struct dk_event_fact fact);
 /* Of a container, with its image, name and labels besides. */
+struct str_map dk_container_facts(struct arena *a, const struct dk_record *r, struct dk_event_fact fact);
 void dk_container_event(const struct dk_store *s, const struct dk_record *r, const char *action,
 			struct dk_event_fact fact);
 void dk_container_event_number(const struct dk_store *s, const struct dk_record *r, const char *action,

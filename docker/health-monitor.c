@@ -112,6 +112,7 @@ static void conclude(struct watch *w, const struct dk_probe_result *r)
 	w->starting = str_eq(h.status, "starting");
 	if (dk_health_save(k->store, k->record->id, &h, &e) < 0)
 		log_warning("container %.12s: %s", k->record->id, e.msg);
+	dk_record_refresh_name(k->store, k->c->arena, k->record);
 	if (!str_eq(before, h.status))
 		dk_container_event(k->store, k->record, arena_printf(a, "health_status: %s", h.status),
 				   (struct dk_event_fact){0});

@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "docker/happenings.h"
 #include "docker/store.h"
 
 enum { CAPTURE_CAP = 16 << 20 };
@@ -185,6 +186,26 @@ int dk_run_brig_image(struct dk_context *c, const struct strv *args, const struc
 	if (find_brig_image(path, sizeof(path), e) < 0 || brig_image_argv(c, args, p, &argv, e) < 0)
 		return -e->code;
 	return run(c, path, &argv, p, e);
+}
+
+int dk_run_image_maker(struct dk_context *c, const struct strv *args, const char *name, const char **ret_id,
+		       struct err *e)
+{
+	auto_strbuf struct strbuf out = {0};
+	struct dk_program p = {.prefix = "Error response from daemon: ", .in = -1, .out = -1, .captured = &out};
+	struct img_ref ref;
+	int r = dk_run_brig_image(c, args, &p, e);
+
+	if (r != 0)
+		return r;
+	printf("%s", strbuf_str(&out));
+	fflush(stdout);
+	*ret_id = arena_strndup(c->arena, strbuf_str(&out), strcspn(strbuf_str(&out), "\n"));
+	if (str_eq(args->v[0], "import"))
+		dk_image_event(&c->store->roots, "import", *ret_id, *ret_id, NULL);
+	if (name && img_ref_parse(c->arena, name, &ref, e) == 0)
+		dk_image_event(&c->store->roots, "tag", *ret_id, img_ref_familiar(c->arena, &ref), NULL);
+	return 0;
 }
 
 int dk_start_brig_image(struct dk_context *c, const struct strv *args, const struct dk_program *p,

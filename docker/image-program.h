@@ -23,6 +23,9 @@ int dk_wait_program(int pid);
 bool dk_program_beside(const char *name, char *buf, size_t size);
 /* Removes a tree that has files of the caller's subordinate ids: as root of his user namespace. */
 int dk_remove_in_userns(int at, const char *name, struct err *e);
+/* import and commit: the id that it prints, which is printed, and what happened told. */
+int dk_run_image_maker(struct dk_context *c, const struct strv *args, const char *name, const char **ret_id,
+		       struct err *e);
 /* argv[0] is searched in PATH; -ENOENT names the Debian package that has it. */
 int dk_run_program(struct dk_context *c, const struct strv *argv, const char *package,
 		   const struct dk_program *p, struct err *e);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "docker/happenings.h"
 #include "docker/image-remove.h"
 #include "docker/image-rows.h"
 
@@ -31,6 +32,9 @@ static int prune_image(struct dk_context *c, const struct img_store *s, const st
 	if (remove_names(c, s, &l->tags, lines, e) < 0 || remove_names(c, s, &l->digests, lines, e) < 0 ||
 	    dk_image_forget(c, s, l->image.id, e) < 0)
 		return -e->code;
+	for (size_t i = 0; i < l->tags.n + l->digests.n; i++)
+		dk_image_event(&c->store->roots, "untag", l->image.id, l->image.id, &l->image.config.labels);
+	dk_image_event(&c->store->roots, "delete", l->image.id, l->image.id, &l->image.config.labels);
 	strbuf_printf(lines, "deleted: %s\n", l->image.id);
 	return 0;
 }

@@ -165,14 +165,20 @@ static char *birth_time(struct arena *a, const char *path)
 	return arena_strdup(a, dk_time_rfc3339(buf, &t));
 }
 
+char *dk_network_predefined_id(struct arena *a, const struct dk_roots *roots, const char *name)
+{
+	char hex[SHA256_HEX + 1];
+	const char *seed = arena_printf(a, "%s network of %s", name, roots->data);
+
+	sha256_hex(seed, strlen(seed), hex);
+	return arena_strdup(a, hex);
+}
+
 static struct dk_network_def get_predefined(struct arena *a, const struct dk_roots *roots, size_t i)
 {
 	struct dk_network_def d = predefined[i];
-	char hex[SHA256_HEX + 1];
-	const char *seed = arena_printf(a, "%s network of %s", d.name, roots->data);
 
-	sha256_hex(seed, strlen(seed), hex);
-	d.id = arena_strdup(a, hex);
+	d.id = dk_network_predefined_id(a, roots, d.name);
 	d.created = birth_time(a, roots->data);
 	d.ipam_driver = "default";
 	return d;

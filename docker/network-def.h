@@ -14,6 +14,7 @@ bool dk_cidr_overlaps(const struct dk_cidr *a, const struct dk_cidr *b);
 
 /* "bridge", "host", "none". */
 bool dk_network_predefined(const char *name);
+char *dk_network_predefined_id(struct arena *a, const struct dk_roots *roots, const char *name);
 
 /*
  * Makes a network from what want names: subnet and gateway are chosen when they are NULL; name,

@@ -335,6 +335,17 @@ static int remove_written(const struct dk_store *s, const char *id, struct err *
 	return dk_remove_tree(dir, "rw", e);
 }
 
+void dk_record_refresh_name(const struct dk_store *s, struct arena *a, struct dk_record *r)
+{
+	char holder[DK_ID_SIZE];
+	struct dk_record *now;
+
+	if (dk_name_lookup(s, r->name, holder) && str_eq(holder, r->id))
+		return;
+	if (dk_record_load(s, r->id, a, &now, &(struct err){0}) == 0)
+		r->name = now->name;
+}
+
 int dk_record_remove(const struct dk_store *s, const char *id, const struct dk_record *r, bool volumes,
 		     struct err *e)
 {

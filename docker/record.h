@@ -80,6 +80,8 @@ int dk_record_update(const struct dk_store *s, const char *id, dk_change_fn *fn,
 		     struct err *e);
 /* The directory of a container and its name; volumes that are only its own too, if asked for. The caller
  * owns it. */
+/* The name that the container has now: `rename` may have changed it. */
+void dk_record_refresh_name(const struct dk_store *s, struct arena *a, struct dk_record *r);
 int dk_record_remove(const struct dk_store *s, const char *id, const struct dk_record *r, bool volumes,
 		     struct err *e);
 /* fn for every container, in no order; a negative result ends it. Records that cannot be read are

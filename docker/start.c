@@ -20,6 +20,7 @@
 #include "docker/container-spec.h"
 #include "docker/container.h"
 #include "docker/events.h"
+#include "docker/happenings.h"
 #include "docker/hosts.h"
 #include "docker/remove.h"
 #include "nsenter/ns.h"
@@ -246,7 +247,7 @@ int dk_launch(struct dk_container *k, const int stdio[3], struct err *e)
 
 	if (r == 0) {
 		k->launched = true;
-		dk_container_event(k->store, k->record, "start", (struct dk_event_fact){0});
+		dk_events_of_start(k->store, k->record);
 		return 0;
 	}
 	dk_network_end(&k->store->roots, k->record->id, &k->record->network);
@@ -290,11 +291,12 @@ void dk_stopped(struct dk_container *k, int status, struct dk_end *ret_end)
 	if (rt_launch_end(&k->launch, &e) < 0)
 		log_warning("container %.12s: %s", k->record->id, e.msg);
 	k->launched = false;
-	dk_network_end(&k->store->roots, k->record->id, &k->record->network);
-	rt_host_close(&k->host);
+	dk_record_refresh_name(k->store, k->c->arena, k->record);
 	if (ret_end->oom_killed)
 		dk_container_event(k->store, k->record, "oom", (struct dk_event_fact){0});
-	dk_container_event_number(k->store, k->record, "die", "exitCode", ret_end->code);
+	dk_events_of_end(k->store, k->record, ret_end->code);
+	dk_network_end(&k->store->roots, k->record->id, &k->record->network);
+	rt_host_close(&k->host);
 }
 
 struct end_note { const struct dk_container *k; const struct dk_end *end; const char *now; };

@@ -14,9 +14,10 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "docker/events.h"
+#include "docker/happenings.h"
 #include "docker/network.h"
 #include "docker/record.h"
+#include "docker/rename.h"
 #include "runtime/state.h"
 #include "spec/state.h"
 
@@ -39,9 +40,9 @@ static int mark_dead(struct dk_record *r, void *arg, struct err *e)
 	r->state.exit_code = r->state.started ? KILLED : 0;
 	r->state.finished = arena_strdup(s->arena, spec_time_now(now));
 	r->state.paused = false;
-	dk_network_end(&s->roots, r->id, &r->network);
 	if (r->state.started)
-		dk_container_event_number(s, r, "die", "exitCode", KILLED);
+		dk_events_of_end(s, r, KILLED);
+	dk_network_end(&s->roots, r->id, &r->network);
 	return 0;
 }
 
@@ -68,9 +69,9 @@ static int repair(struct dk_store *s, const char *id, struct err *e)
 		return code;
 	if (has_its_name(s, r) && (!r->options.remove || str_eq(r->state.status, DK_CREATED)))
 		return dk_record_update(s, id, mark_dead, s, e);
-	dk_network_end(&s->roots, id, &r->network);
 	if (says_running(r))
-		dk_container_event_number(s, r, "die", "exitCode", KILLED);
+		dk_events_of_end(s, r, KILLED);
+	dk_network_end(&s->roots, id, &r->network);
 	return dk_record_remove(s, id, r, r->options.remove, e);
 }
 
@@ -115,6 +116,8 @@ static void sweep_dir(struct dk_store *s, int dir)
 	for (struct dirent *de; (de = readdir(d));)
 		if (img_is_hex(de->d_name, DK_ID_SIZE - 1))
 			sweep_one(s, de->d_name, &swept);
+		else if (dir == s->owners)
+			dk_rename_repair(s, de->d_name);
 	closedir(d);
 	if (swept)
 		dk_network_sweep(&s->roots);
@@ -129,5 +132,6 @@ void dk_sweep(struct dk_store *s)
 		return;
 	/* The first command since the machine was started. */
 	sweep_dir(s, s->containers);
+	dk_rename_repair_all(s);
 	mark = openat(s->owners, ".swept", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }

@@ -27,7 +27,7 @@ static const struct img_command commands[] = {
 	{"diff", "--lower DIR... DIR", img_cmd_diff, false, IMG_USER_ROOT},
 	{"gc", "", img_cmd_gc, true, IMG_USER_ROOT},
 	{"import", "--document FILE [--name NAME] [--link] [FILE|DIR]", img_cmd_import, true, IMG_USER_ROOT},
-	{"load", "[--quiet] [--silent] [--name NAME]... [FILE]", img_cmd_load, true, IMG_USER_ROOT},
+	{"load", "[--quiet] [--silent] [--ids FD] [--name NAME]... [FILE]", img_cmd_load, true, IMG_USER_ROOT},
 	{"pack", "--lower DIR... [--as NAME] [PATH]", img_cmd_pack, false, IMG_USER_ROOT},
 	{"pack-own", "--proc FD|--dir DIR [--as NAME] [PATH]", img_cmd_pack, false, IMG_USER_SELF},
 	{"remove", "PATH", img_cmd_remove, false, IMG_USER_ROOT},

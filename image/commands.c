@@ -50,6 +50,8 @@ int img_cmd_load(struct img_program *p, struct err *e)
 			o.silent = true;
 		else if (img_option(p, "--name", &name))
 			o.names.v[o.names.n++] = (char *)name;
+		else if (img_option(p, "--ids", &name))
+			o.ids = atoi(name);
 		else
 			break;
 	}

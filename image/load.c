@@ -202,6 +202,13 @@ static void warn(const struct load *l)
 			(unsigned long long)devices);
 }
 
+static int note_id(const struct load *l, const char *id, struct err *e)
+{
+	if (l->options->ids > 0 && dprintf(l->options->ids, "%s\n", id) < 0)
+		return err_sys(e, "say which images were loaded");
+	return 0;
+}
+
 static int run(struct load *l, int fd, struct err *e)
 {
 	if (img_members_read(&l->members, fd, &l->work.budget, e) < 0 ||
@@ -214,7 +221,8 @@ static int run(struct load *l, int fd, struct err *e)
 		return -e->code;
 	warn(l);
 	for (size_t i = 0; i < l->sources.n; i++)
-		if (publish_image(l, &l->sources.v[i], e) < 0 || give_names(l, &l->sources.v[i], e) < 0)
+		if (publish_image(l, &l->sources.v[i], e) < 0 || give_names(l, &l->sources.v[i], e) < 0 ||
+		    note_id(l, l->sources.v[i].image.id, e) < 0)
 			return -e->code;
 	return 0;
 }

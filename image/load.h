@@ -14,6 +14,7 @@ struct img_load_options {
 	bool quiet;
 	struct strv names; /* n > 0: these instead of what the archive says (pull, build) */
 	bool silent;       /* no "Loaded image" lines */
+	int ids;           /* > 0: the id of each image is written there, a line each */
 	int width;         /* of the terminal on which is shown how it goes on; 0: not at all */
 };
 

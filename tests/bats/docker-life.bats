@@ -75,18 +75,63 @@ setup() {
 		'["start","host","container","start",{"image":"host","l":"1","name":"ev"},"local"]'
 	"$BRIG_DOCKER" events --filter event=start --format '{{.Actor.Attributes.name}} {{.Status}}' >"$T/events" &
 	wait_for 5 eval 'grep -qs inotify /proc/'$!'/fdinfo/*'
-	dk run -d --name a1 host sleep 1000 >/dev/null
-	wait_for 5 grep -qx 'a1 start' "$T/events"
+	dk run -d --name zz1 host sleep 1000 >/dev/null
+	wait_for 5 grep -qx 'zz1 start' "$T/events"
 	kill $!
-	dk exec a1 true
-	dk rename a1 a2
-	dk restart -t 0 a2
-	dk rm -f a2
-	assert_equal "$(actions a | tr '\n' ',')" "create,start,exec_create: true ,exec_start: true ,exec_die,rename,\
+	dk exec zz1 true
+	dk rename zz1 zz2
+	dk restart -t 0 zz2
+	dk rm -f zz2
+	assert_equal "$(actions zz | tr '\n' ',')" "create,start,exec_create: true ,exec_start: true ,exec_die,rename,\
 kill,kill,die,stop,start,restart,kill,die,destroy,"
 	run_dk events --filter x=y
 	assert_equal "$stderr" "Error response from daemon: invalid filter 'x'"
 }
+
+@test "events of networks, volumes, images and exec -d; a renamed container has its new name to the end" {
+	local net=none
+	[ "$(id -u)" != 0 ] || { net=mine && dk network create mine >/dev/null; }
+	"$TESTS_LIB/layered-image" "$T/i.tar" layered:1 "$(command -v busybox)"
+	dk load -qi "$T/i.tar" >/dev/null
+	dk tag layered:1 other:2 && dk save other:2 >"$T/o.tar" && dk rmi other:2 >/dev/null
+	dk run -d --name old --network $net -v vol:/v layered:1 sleep 60 >/dev/null
+	dk exec -d old sh -c 'exit 3'
+	wait_for 5 has_event exec_die
+	dk rename old new
+	tar c -C "$T" i.tar | dk import - made:1 >/dev/null
+	dk rm -f new >/dev/null && dk volume rm vol >/dev/null && dk rmi layered:1 made:1 >/dev/null
+	[ $net = none ] || dk network rm mine >/dev/null
+	run_dk events --since "$SINCE" --until "$(date +%s.%N)" --format '{{.Type}} {{.Action}} {{.Actor.Attributes.name}}{{.Actor.Attributes.exitCode}}'
+	assert_equal "$(sed 's/<no value>//g; s/ $//; s/sha256:[0-9a-f]*/ID/; s/exec_\([a-z]*\):.* /exec_\1 /; /network \(create\|destroy\)/d' <<<"$output")" "image load ID
+image tag other:2
+image save ID
+image untag ID
+volume create
+container create old
+network connect $net
+volume mount
+container start old
+container exec_create old
+container exec_start old
+container exec_die old3
+container rename new
+image import ID
+image tag made:1
+container kill new
+container die new137
+network disconnect $net
+volume unmount
+container destroy new
+volume destroy
+image untag ID
+image delete ID
+image untag ID
+image delete ID"
+	run_dk events --since "$SINCE" --until "$(date +%s.%N)" --filter type=network --filter event=connect --format '{{.Actor.Attributes.type}}'
+	assert_equal "$output" "$([ $net = none ] && echo null || echo bridge)"
+}
+
+has_event() { dk events --since "$SINCE" --until "$(date +%s.%N)" --filter "event=$1" | grep -q .; }
 
 @test "events: the log is turned over, and who follows it misses nothing" {
 	dk run --rm host true # makes it

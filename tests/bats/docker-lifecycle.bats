@@ -106,6 +106,19 @@ Error: failed to start containers: nosuch"
 	dk rm -f dead
 }
 
+@test "kill -9 of a rename: one name is left, that of the record" {
+	local id
+	id=$(dk create --name before host true)
+	ln -s "$id" "$BRIG_DOCKER_DATA/names/after" # as when it was killed in between
+	: >"$BRIG_DOCKER_RUN/docker-run/.rename-$id"
+	dk ps -q
+	assert_equal "$(ls "$BRIG_DOCKER_DATA/names")" before
+	ln -s "$id" "$BRIG_DOCKER_DATA/names/after" && rm "$BRIG_DOCKER_RUN/docker-run/.swept" # and then the power failed
+	dk rm before >/dev/null
+	assert_equal "$(ls -A "$BRIG_DOCKER_DATA/names" "$BRIG_DOCKER_RUN/docker-run" | grep -v :)" "
+.swept"
+}
+
 @test "kill -9 of clients and monitors at random: the store is whole, nothing is left" {
 	local i pid pids=()
 	for i in $(seq 24); do
