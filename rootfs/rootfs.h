@@ -178,5 +178,8 @@ int rootfs_pivot(struct rootfs_plan *p, struct err *e);
 /* cwd absolute in the container; checks that getcwd() is inside (CVE-2024-21626). */
 int rootfs_chdir(struct rootfs_plan *p, const char *cwd, struct err *e);
 int rootfs_finish(struct rootfs_plan *p, struct err *e);
+/* In the mount namespace of a container that was restored: the attributes of binds, device nodes and covers
+ * of masked files, wherever one is. */
+int rootfs_repeat_attributes(const struct rootfs_plan *p, struct err *e);
 /* For the parent: closes what it opened; no effect when INIT opened the sources. */
 void rootfs_close(struct rootfs_plan *p);

@@ -191,6 +191,8 @@ static int dump(const struct checkpoint *o, struct arena *a, const struct rt_con
 	struct criu_call call = {
 		.what = "checkpoint",
 		.type = o->pre_dump ? CRIU_PRE_DUMP : CRIU_DUMP,
+		/* Else it notices at its next notification, when it can put everything right. */
+		.die_with_us = o->common.lazy_pages,
 		.log_dir = -1,
 		.log_file = "dump.log",
 	};

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -191,7 +192,11 @@ static void put_with_submounts(const struct rootfs_mount *m, const struct strv *
 			       struct arena *a, struct strbuf *opts)
 {
 	const char *source = m->source ? m->source : m->target;
+	/* criu follows no link. */
+	auto_free char *real = m->source_nofollow || m->keep_link ? NULL : realpath(source, NULL);
 
+	if (real)
+		source = real;
 	criu_put_pair(opts, CRIU_OPT_EXT_MNT, m->target, source);
 	for (size_t i = 0; m->recursive && i < points->n; i++) {
 		const char *rest = below(points->v[i], source);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,13 +93,15 @@ static bool connect_and_place(const struct criu_call *c, int us)
 	return place_fds(p, n);
 }
 
-static _Noreturn void become_criu(const struct criu_call *c, int us)
+static _Noreturn void become_criu(const struct criu_call *c, int us, pid_t parent)
 {
 	char *const argv[] = {"criu", "swrk", "3", NULL};
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (c->die_with_us && (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent))
+		_exit(NO_ROOT);
 	if ((c->root && !make_root(c->root)) || !connect_and_place(c, us))
 		_exit(NO_ROOT);
 	if (!getenv("PATH"))
@@ -291,7 +294,7 @@ int criu_run(struct criu_call *c, struct criu_reply *ret, struct err *e)
 	auto_close int ours = -1, theirs = -1, sock = -1;
 	struct criu_reply reply = {0};
 	int pair[2], r, status;
-	pid_t pid;
+	pid_t pid, parent = getpid();
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_sys(e, "make a socket pair");
@@ -301,7 +304,7 @@ int criu_run(struct criu_call *c, struct criu_reply *ret, struct err *e)
 	if (pid < 0)
 		return err_sys(e, "fork");
 	if (pid == 0)
-		become_criu(c, theirs);
+		become_criu(c, theirs, parent);
 	cleanup_close(&theirs);
 	sock = receive_socket(ours);
 	r = sock >= 0 && c->begin ? c->begin(c, pid, e) : 0;

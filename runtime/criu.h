@@ -19,6 +19,7 @@ struct criu_call {
 	size_t n_fds;
 	const char *image_path, *work_path; /* opened as CRIU_IMAGES_FD, CRIU_WORK_FD; or NULL */
 	const char *root;        /* made a mount point in a mount namespace that only criu is in; or NULL */
+	bool die_with_us;        /* it waits for more than our next message */
 	int log_dir;             /* where criu writes log_file; -1: none */
 	const char *log_file, *log_path; /* name below log_dir; the path for messages */
 	/* criu waits for its request; it may be added to opts. May be NULL. */

@@ -30,10 +30,11 @@
 
 enum { CGROUP_FILE = 64 << 10 };
 
-/* ---- mount points ---- */
+/* ---- in mount namespaces ---- */
 
-static int mount_once(struct rootfs_plan *p, struct err *e)
+static int mount_once(struct rt_launch *l, struct err *e)
 {
+	struct rootfs_plan *p = l->plan->rootfs;
 	int r;
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -44,9 +45,16 @@ static int mount_once(struct rootfs_plan *p, struct err *e)
 	return r < 0 ? r : rootfs_mount(p, e);
 }
 
-static int row_make_mount_points(void *ctx, struct err *e)
+static int repeat_attributes(struct rt_launch *l, struct err *e)
 {
-	struct rt_launch *l = LAUNCH(ctx);
+	if (setns(l->channel.child.pidfd, CLONE_NEWNS) < 0)
+		return err_sys(e, "join the mount namespace of the restored process");
+	return rootfs_repeat_attributes(l->plan->rootfs, e);
+}
+
+/* do_it may enter another mount namespace. */
+static int in_child(struct rt_launch *l, int (*do_it)(struct rt_launch *l, struct err *e), struct err *e)
+{
 	auto_close int from = -1, to = -1;
 	struct err theirs = {0};
 	int fds[2];
@@ -60,7 +68,7 @@ static int row_make_mount_points(void *ctx, struct err *e)
 	if (pid < 0)
 		return err_sys(e, "fork");
 	if (pid == 0) {
-		mount_once(l->plan->rootfs, &theirs);
+		do_it(l, &theirs);
 		_exit(io_write_all(to, &theirs, sizeof(theirs)) < 0);
 	}
 	cleanup_close(&to);
@@ -71,6 +79,11 @@ static int row_make_mount_points(void *ctx, struct err *e)
 	if (theirs.code)
 		*e = theirs;
 	return -theirs.code;
+}
+
+static int row_make_mount_points(void *ctx, struct err *e)
+{
+	return in_child(LAUNCH(ctx), mount_once, e);
 }
 
 /* ---- criu's callbacks ---- */
@@ -140,7 +153,9 @@ static int on_namespaces(struct rt_launch *l, const struct criu_reply *r, int fd
 static int on_restored(struct rt_launch *l, const struct criu_reply *r, int fd, struct err *e)
 {
 	(void)fd;
-	return take_init(l, r->pid, e) < 0 ? -e->code : row_record_running(l, e);
+	if (take_init(l, r->pid, e) < 0 || in_child(l, repeat_attributes, e) < 0)
+		return -e->code;
+	return row_record_running(l, e);
 }
 
 static int on_console(struct rt_launch *l, const struct criu_reply *r, int fd, struct err *e)

@@ -4,8 +4,12 @@
 
 load ../lib/common
 load ../lib/callers
+load ../lib/criu
 
-setup_file() { containerd_setup_file; }
+setup_file() {
+	find_criu # in the daemon's PATH too
+	containerd_setup_file
+}
 teardown_file() { containerd_teardown_file; }
 setup() { containerd_setup; }
 teardown() { containerd_teardown; }
@@ -144,11 +148,19 @@ teardown() { containerd_teardown; }
 	assert_equal "$output" 1
 }
 
-@test "task checkpoint" {
-	command -v criu >/dev/null || skip "criu is not installed"
-	criu check >/dev/null 2>&1 || skip "criu check fails on this kernel"
-	start_task
-	run ctr tasks checkpoint --image-path "$T/image" "$ID"
+@test "task checkpoint, and a task that goes on from it" {
+	need_criu
+	# shellcheck disable=SC2016
+	ctr_run "$ID" --detach --rootfs-propagation private -- sh -c 'i=0; while :; do i=$((i+1)); echo $i >/n; sleep 0.05; done'
+	ctr tasks checkpoint --image-path "$T/image" "$ID"
+	[ -s "$T/image/inventory.img" ]
+	ctr containers checkpoint --task --rw --image "$ID" "checkpoint/$ID"
+	run ctr tasks exec --exec-id e1 "$ID" cat /n
+	local n=$output
 	stop_task
-	assert_status 0
+	ctr containers restore --live --rw "$ID" "checkpoint/$ID"
+	task_is "$ID" RUNNING
+	run ctr tasks exec --exec-id e2 "$ID" cat /n
+	[ "$output" -ge "$n" ]
+	stop_task
 }

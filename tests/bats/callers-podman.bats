@@ -4,8 +4,12 @@
 
 load ../lib/common
 load ../lib/callers
+load ../lib/criu
 
-setup_file() { podman_setup_file; }
+setup_file() {
+	find_criu
+	podman_setup_file
+}
 teardown_file() { podman_teardown_file; }
 setup() { podman_setup; }
 teardown() { podman_teardown; }
@@ -185,6 +189,24 @@ teardown() { podman_teardown; }
 	run podman_run --rm --preserve-fds 1 -- sh -c 'cat <&3; ls /proc/self/fd | wc -l' 3<<<"by fd 3"
 	assert_status 0
 	assert_equal "${lines[0]}" "by fd 3"
+}
+
+@test "podman container checkpoint and restore, also from an archive" {
+	need_root
+	need_criu
+	# shellcheck disable=SC2016
+	podman_run -d --name "$NAME" -- sh -c 'i=0; while :; do i=$((i+1)); echo $i >/n; sleep 0.05; done'
+	podman container checkpoint "$NAME"
+	run podman inspect -f '{{.State.Status}} {{.State.Checkpointed}}' "$NAME"
+	assert_equal "$output" "exited true"
+	podman container restore "$NAME"
+	podman exec "$NAME" cat /n >"$T/n"
+	podman container checkpoint --export "$T/archive.tar.gz" "$NAME"
+	podman rm "$NAME"
+	podman container restore --import "$T/archive.tar.gz"
+	run podman exec "$NAME" cat /n
+	[ "$output" -gt "$(<"$T/n")" ] || fail "$output is not after $(<"$T/n")"
+	podman rm -f -t 0 "$NAME"
 }
 
 # As CRI-O calls it: create by conmon, everything else by itself.
