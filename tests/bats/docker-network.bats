@@ -198,3 +198,16 @@ volume destroy <no value>local"
 	assert_equal "$(dk inspect -f '{{.Driver}}' host)" host
 	assert_equal "$(dk inspect -f '{{.Os}}{{len .RootFS.Layers}}' host)" linux0
 }
+
+@test "zeroth: the sidecar's network for each execution" {
+	docker_py
+	dk info >/dev/null
+	dk network create --internal zeroth-sandbox-e1
+	run_dk run --rm --read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp \
+		--network=zeroth-sandbox-e1 -e A=1 -w /workspace py python3 -c 'import os
+print(os.getcwd(), os.environ["A"], sorted(os.listdir("/sys/class/net"))[0][:3])'
+	assert_status 0
+	assert_equal "$output" "/workspace 1 eth"
+	dk network rm zeroth-sandbox-e1
+	dk image rm py >/dev/null
+}
