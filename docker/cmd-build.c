@@ -18,11 +18,12 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "docker/build-cache.h"
 #include "docker/build-file.h"
 #include "docker/commands.h"
-#include "docker/happenings.h"
 #include "docker/container.h"
 #include "docker/flag-tables.h"
+#include "docker/happenings.h"
 #include "docker/lists.h"
 #include "docker/registry.h"
 #include "docker/store.h"
@@ -39,6 +40,7 @@ struct build {
 	const char *file;    /* the Dockerfile; NULL: buildah's to find */
 	bool known;          /* it can be read here: not within an archive or at an address */
 	int in;              /* the context as an archive; -1 */
+	struct strv digests; /* "NAME@DIGEST=container-image://ID" */
 	struct err *e;
 };
 
@@ -238,6 +240,11 @@ static int give_to_buildah(struct build *b, const char *name)
 	unlink(archive);
 	if (r != 0)
 		return r;
+	/* buildah gives no name with a digest: it is told which of its images is meant by it */
+	if (strchr(name, '@')) {
+		add(b, &b->digests, arena_printf(b->c->arena, "%s=container-image://%s", name, line_of(b, &out)));
+		return 0;
+	}
 	add(b, &tag, "tag");
 	add(b, &tag, line_of(b, &out));
 	add(b, &tag, name);
@@ -350,6 +357,10 @@ static int run_build(struct build *b, const char *iidfile)
 	for (size_t i = 0; i < b->o->output.n; i++)
 		if (!str_starts(b->o->output.v[i], "type=docker") && !str_starts(b->o->output.v[i], "type=image"))
 			add(b, &argv, arena_printf(b->c->arena, "--output=%s", b->o->output.v[i]));
+	for (size_t i = 0; i < b->digests.n; i++) {
+		add(b, &argv, "--build-context");
+		add(b, &argv, b->digests.v[i]);
+	}
 	add(b, &argv, "--iidfile");
 	add(b, &argv, iidfile);
 	add_network(b, &argv);
@@ -427,6 +438,7 @@ int dk_cmd_build(struct dk_context *c, const struct dk_args *args, struct err *e
 {
 	struct build b = {.c = c, .args = args, .o = args->options, .in = -1, .e = e};
 	struct img_ref ref;
+	auto_close int cache = -1;
 	int r = 0;
 
 	for (size_t i = 0; i < b.o->tag.n; i++)
@@ -435,6 +447,8 @@ int dk_cmd_build(struct dk_context *c, const struct dk_args *args, struct err *e
 					arena_strdup(c->arena, e->msg));
 	r = dk_store_open(c, &b.store, e);
 	if (r == 0)
+		r = cache = dk_build_cache_use(b.store, e);
+	if (r >= 0)
 		r = private_mounts(e);
 	if (r == 0)
 		r = dk_scratch(c, &b.scratch, e);

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "docker/build-cache.h"
 #include "docker/commands.h"
 #include "docker/format.h"
 #include "docker/image-remove.h"
 #include "docker/list.h"
 #include "docker/tree-size.h"
 #include "docker/units.h"
+#include "docker/usage.h"
 #include "docker/volume-use.h"
 #include "image/store.h"
 
@@ -130,6 +132,36 @@ static int count_volumes(struct dk_context *c, struct row *r, struct err *e)
 	return 0;
 }
 
+static void count_build_cache(struct dk_context *c, struct row *r)
+{
+	struct dk_build_cache cache;
+
+	dk_build_cache_look(c->store, &cache);
+	r->total = cache.objects.n;
+	r->active = cache.in_use ? cache.objects.n : 0;
+	r->size = cache.size;
+	r->reclaimable = cache.in_use ? 0 : cache.size;
+}
+
+static int say(const char *text, struct err *e)
+{
+	return dk_write_stdout(text, strlen(text), e);
+}
+
+static int print_verbose(struct dk_context *c, struct err *e)
+{
+	struct dk_build_cache cache;
+	char size[DK_UNIT_MAX];
+
+	dk_build_cache_look(c->store, &cache);
+	dk_human_size_precision(size, (double)cache.size, 4);
+	if (say("Images space usage:\n\n", e) < 0 || dk_print_image_usage(c, e) < 0 ||
+	    say("\nContainers space usage:\n\n", e) < 0 || dk_print_container_usage(c, e) < 0 ||
+	    say("\nLocal Volumes space usage:\n\n", e) < 0 || dk_print_volume_usage(c, e) < 0)
+		return -e->code;
+	return say(arena_printf(c->arena, "\nBuild cache usage: %s\n\n", size), e);
+}
+
 int dk_cmd_system_df(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
 	const struct dk_df_options *o = args->options;
@@ -141,9 +173,10 @@ int dk_cmd_system_df(struct dk_context *c, const struct dk_args *args, struct er
 	struct dk_store *s;
 	int r = dk_store_open(c, &s, e);
 
+	if (r == 0 && o->verbose && o->format && *o->format)
+		return dk_error(c, e, EOPNOTSUPP, "--verbose has tables only: leave --format out");
 	if (r == 0 && o->verbose)
-		return dk_error(c, e, EOPNOTSUPP, "docker system df --verbose is not supported: use `docker ps -as`, "
-						  "`docker images` and `docker volume ls`");
+		return print_verbose(c, e);
 	rows[0].type = "Images";
 	rows[1].type = "Containers";
 	rows[2].type = "Local Volumes";
@@ -156,6 +189,8 @@ int dk_cmd_system_df(struct dk_context *c, const struct dk_args *args, struct er
 		r = count_containers(c, &rows[1], e);
 	if (r == 0)
 		r = count_volumes(c, &rows[2], e);
+	if (r == 0)
+		count_build_cache(c, &rows[3]);
 	for (int i = 0; r == 0 && i < 4; i++)
 		r = dk_format_row(f, &rows[i], e);
 	return r < 0 ? r : dk_format_close(f, e);

@@ -11,13 +11,18 @@
 #include "docker/format.h"
 #include "docker/image-program.h"
 #include "docker/image-rows.h"
+#include "docker/record.h"
 #include "docker/units.h"
+#include "docker/usage.h"
 
 struct row {
 	const struct img_listed *image;
 	const char *repository, *tag, *digest;
 	bool no_trunc;
+	const struct usage *usage; /* NULL: not asked */
 };
+/* Of all images together. */
+struct usage { const struct img_list *all; uint64_t shared; size_t containers; };
 
 static struct dk_value get_id(struct arena *a, const void *arg)
 {
@@ -80,11 +85,33 @@ static struct dk_value get_virtual_size(struct arena *a, const void *arg)
 	return dk_stringf(a, "%s", dk_human_size(buf, (double)((const struct row *)arg)->image->image.size));
 }
 
-static struct dk_value get_unknown(struct arena *a, const void *arg)
+static const struct usage *usage_of(const void *arg)
 {
-	(void)a;
-	(void)arg;
-	return dk_string("N/A");
+	return ((const struct row *)arg)->usage;
+}
+
+static struct dk_value get_containers(struct arena *a, const void *arg)
+{
+	return usage_of(arg) ? dk_stringf(a, "%zu", usage_of(arg)->containers) : dk_string("N/A");
+}
+
+static struct dk_value size_text(struct arena *a, uint64_t size)
+{
+	char buf[DK_UNIT_MAX];
+
+	return dk_stringf(a, "%s", dk_human_size_precision(buf, (double)size, 4));
+}
+
+static struct dk_value get_shared(struct arena *a, const void *arg)
+{
+	return usage_of(arg) ? size_text(a, usage_of(arg)->shared) : dk_string("N/A");
+}
+
+static struct dk_value get_unique(struct arena *a, const void *arg)
+{
+	const struct row *r = arg;
+
+	return r->usage ? size_text(a, r->image->image.size - r->usage->shared) : dk_string("N/A");
 }
 
 static const struct dk_column columns[] = {
@@ -95,22 +122,22 @@ static const struct dk_column columns[] = {
 	{"CreatedSince", "CREATED", get_since, NULL},
 	{"CreatedAt", "CREATED AT", get_created, NULL},
 	{"Size", "SIZE", get_size, NULL},
-	{"Containers", "CONTAINERS", get_unknown, NULL},
+	{"Containers", "CONTAINERS", get_containers, NULL},
 	{"VirtualSize", "SIZE", get_virtual_size, NULL},
-	{"SharedSize", "SHARED SIZE", get_unknown, NULL},
-	{"UniqueSize", "UNIQUE SIZE", get_unknown, NULL},
+	{"SharedSize", "SHARED SIZE", get_shared, NULL},
+	{"UniqueSize", "UNIQUE SIZE", get_unique, NULL},
 };
 static const struct dk_columns image_columns = DK_COLUMNS("*formatter.imageContext", columns);
 
-static int add_row(struct dk_format *f, const struct img_listed *l, const char *name, bool no_trunc,
-		   struct err *e)
+static int add_row(struct dk_format *f, struct row row, const char *name, struct err *e)
 {
 	struct arena *a = arena_new();
-	struct row row = {l, "<none>", "<none>", "<none>", no_trunc};
+	const struct img_listed *l = row.image;
 	struct err ignored = {0};
 	struct img_ref ref;
 	int r;
 
+	row.repository = row.tag = row.digest = "<none>";
 	if (name && img_ref_parse(a, name, &ref, &ignored) == 0) {
 		row.repository = img_ref_familiar_name(a, &ref);
 		if (ref.digest)
@@ -147,20 +174,21 @@ static int add_image(struct dk_format *f, const struct dk_image_filter *filter, 
 		     const struct img_listed *l, struct err *e)
 {
 	const struct dk_images_options *o = args->options;
+	const struct row row = {.image = l, .no_trunc = o->no_trunc};
 
 	if (!dk_image_filter_matches(filter, l))
 		return 0;
 	for (size_t i = 0; i < l->tags.n; i++)
 		if (wanted(filter->c, filter, args, l->tags.v[i]) &&
-		    add_row(f, l, l->tags.v[i], o->no_trunc, e) < 0)
+		    add_row(f, row, l->tags.v[i], e) < 0)
 			return -e->code;
 	if (l->tags.n)
 		return 0;
 	for (size_t i = 0; i < l->digests.n; i++)
 		if (wanted(filter->c, filter, args, l->digests.v[i]) &&
-		    add_row(f, l, l->digests.v[i], o->no_trunc, e) < 0)
+		    add_row(f, row, l->digests.v[i], e) < 0)
 			return -e->code;
-	return l->digests.n || has_reference(filter, args) ? 0 : add_row(f, l, NULL, o->no_trunc, e);
+	return l->digests.n || has_reference(filter, args) ? 0 : add_row(f, row, NULL, e);
 }
 
 static int list(struct dk_context *c, const struct dk_args *args, const struct img_store *s, struct err *e)
@@ -198,4 +226,76 @@ int dk_cmd_images(struct dk_context *c, const struct dk_args *args, struct err *
 		r = list(c, args, &s, e);
 	img_store_close(&s);
 	return r;
+}
+
+/* ---- system df -v ---- */
+
+static bool has_layer(const struct img_image *image, const char *chain)
+{
+	for (size_t i = 0; i < image->layers.n; i++)
+		if (str_eq(image->layers.v[i].chain, chain))
+			return true;
+	return false;
+}
+
+/* What other images have, too. */
+static uint64_t shared_size(const struct img_list *all, const struct img_image *image)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < image->layers.n; i++)
+		for (size_t k = 0; k < all->n; k++)
+			if (!str_eq(all->v[k].image.id, image->id) &&
+			    has_layer(&all->v[k].image, image->layers.v[i].chain)) {
+				size += image->layers.v[i].size;
+				break;
+			}
+	return size;
+}
+
+static int add_usage(struct dk_format *f, const struct img_list *all, const struct img_listed *l, size_t containers,
+		     struct err *e)
+{
+	const struct usage usage = {all, shared_size(all, &l->image), containers};
+	const struct row row = {.image = l, .usage = &usage};
+	const struct strv *names = l->tags.n ? &l->tags : &l->digests;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (add_row(f, row, names->v[i], e) < 0)
+			return -e->code;
+	return names->n ? 0 : add_row(f, row, NULL, e);
+}
+
+struct count { const char *image; size_t n; };
+
+static int count_one(struct dk_record *r, void *arg)
+{
+	struct count *n = arg;
+
+	n->n += str_eq(r->image_id, n->image);
+	return 0;
+}
+
+int dk_print_image_usage(struct dk_context *c, struct err *e)
+{
+	const struct dk_format_spec spec = {.columns = &image_columns, .table = "table {{.Repository}}\t{{.Tag}}\t{{.ID}}\t"
+		"{{.CreatedSince}}\t{{.Size}}\t{{.SharedSize}}\t{{.UniqueSize}}\t{{.Containers}}"};
+	struct img_list all = {0};
+	struct dk_format *f;
+	struct img_store s;
+	int r = dk_image_store(c, &s, e);
+
+	if (r == 0)
+		r = img_list(&s, c->arena, &all, e);
+	if (r == 0)
+		r = dk_format_open(c->arena, &spec, &f, e);
+	for (size_t i = 0; r == 0 && i < all.n; i++) {
+		struct count n = {.image = all.v[i].image.id};
+
+		r = dk_record_each(c->store, c->arena, count_one, &n, e);
+		if (r == 0)
+			r = add_usage(f, &all, &all.v[i], n.n, e);
+	}
+	img_store_close(&s);
+	return r < 0 ? r : dk_format_close(f, e);
 }

@@ -12,6 +12,7 @@
 #include "docker/format.h"
 #include "docker/list.h"
 #include "docker/units.h"
+#include "docker/usage.h"
 #include "image/store.h"
 
 enum { SHORT_ID = 12, COMMAND_WIDTH = 20 };
@@ -309,4 +310,24 @@ int dk_cmd_ps(struct dk_context *c, const struct dk_args *args, struct err *e)
 	if (r == 0)
 		r = print(c, o, &rows, e);
 	return r < 0 ? r : 0;
+}
+
+int dk_print_container_usage(struct dk_context *c, struct err *e)
+{
+	const struct dk_row_filter want = {.all = true, .last = -1};
+	const struct dk_format_spec spec = {.columns = &ps_columns,
+		.table = "table {{.ID}}\t{{.Image}}\t{{.Command}}\t{{.LocalVolumes}}\t{{.Size}}\t{{.RunningFor}}\t"
+			 "{{.Status}}\t{{.Names}}"};
+	struct dk_rows rows;
+	struct dk_format *f;
+	int r = dk_rows_load(c, &want, &rows, e);
+
+	if (r == 0)
+		r = dk_format_open(c->arena, &spec, &f, e);
+	for (size_t i = 0; r == 0 && i < rows.n; i++) {
+		dk_row_measure(c, &rows.v[i]);
+		rows.v[i].image_size = 0; /* the image has a line of its own */
+		r = dk_format_row(f, &rows.v[i], e);
+	}
+	return r < 0 ? r : dk_format_close(f, e);
 }

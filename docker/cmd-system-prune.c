@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "docker/build-cache.h"
 #include "docker/commands.h"
 #include "docker/image-remove.h"
 #include "docker/network-use.h"
@@ -61,5 +62,8 @@ int dk_cmd_system_prune(struct dk_context *c, const struct dk_args *args, struct
 	if (r == 0 && images.lines.len)
 		printf("Deleted Images:\n%s\n", images.lines.p);
 	strbuf_free(&images.lines);
+	/* nothing of it has a label or a time that a filter could name */
+	if (r == 0 && !o->filter.n)
+		r = dk_build_cache_prune(c->store, &bytes, e);
 	return r < 0 ? r : print_total(bytes + images.bytes);
 }

@@ -8,6 +8,9 @@
 #include "docker/format.h"
 #include "docker/inspect.h"
 #include "docker/prune.h"
+#include "docker/tree-size.h"
+#include "docker/units.h"
+#include "docker/usage.h"
 #include "docker/volume-use.h"
 
 /* ---- ls ---- */
@@ -61,6 +64,46 @@ static struct dk_value get_unknown(struct arena *a, const void *row)
 {
 	(void)a, (void)row;
 	return dk_string("N/A");
+}
+
+/* ls does not look so far, for it takes long. */
+struct measured { struct dk_volume volume; size_t links; uint64_t size; };
+
+static struct dk_value get_links(struct arena *a, const void *row)
+{
+	return dk_stringf(a, "%zu", ((const struct measured *)row)->links);
+}
+
+static struct dk_value get_size(struct arena *a, const void *row)
+{
+	char size[DK_UNIT_MAX];
+
+	return dk_string(arena_strdup(a, dk_human_size(size, (double)((const struct measured *)row)->size)));
+}
+
+static const struct dk_column usage_columns[] = {
+	{"Links", "LINKS", get_links, NULL}, {"Name", "VOLUME NAME", get_name, NULL}, {"Size", "SIZE", get_size, NULL},
+};
+static const struct dk_columns measured_columns = DK_COLUMNS("*formatter.volumeContext", usage_columns);
+
+int dk_print_volume_usage(struct dk_context *c, struct err *e)
+{
+	const struct dk_format_spec spec = {.columns = &measured_columns, .table = "table {{.Name}}\t{{.Links}}\t{{.Size}}"};
+	struct dk_volume_users users;
+	struct dk_volumes all;
+	struct dk_format *f;
+	int r = dk_volume_users(c, &users, e);
+
+	if (r == 0)
+		r = dk_volume_all(c->arena, &c->store->roots, &all, e);
+	if (r == 0)
+		r = dk_format_open(c->arena, &spec, &f, e);
+	for (size_t i = 0; r == 0 && i < all.n; i++) {
+		struct measured m = {all.v[i], dk_volume_links(&users, all.v[i].name), dk_tree_size(all.v[i].mountpoint)};
+
+		r = dk_format_row(f, &m, e);
+	}
+	return r < 0 ? r : dk_format_close(f, e);
 }
 
 static const struct dk_column columns[] = {

@@ -158,7 +158,8 @@ static int give_name(struct load *l, const struct img_source *s, const char *nam
 
 	if (img_ref_parse(a, name, &ref, e) < 0)
 		return err_wrap(e, "a name in the archive");
-	ref.digest = NULL; /* a digest belongs to a registry, not to who made the archive */
+	if (!l->options->names.n)
+		ref.digest = NULL; /* a digest belongs to a registry, not to who made the archive */
 	familiar = img_ref_familiar(a, &ref);
 	if (img_resolve(l->work.store, img_ref_full(a, &ref), a, &old, &ignored) == 1 &&
 	    strcmp(old.id, s->image.id) != 0 && !old.host && !l->options->silent)

@@ -70,6 +70,22 @@ changed"
 	! grep "$T" /proc/mounts || fail "mounts are left"
 }
 
+@test "build: a base by its digest; the cache in system df, and gone after system prune" {
+	local digest
+	need_buildah
+	digest=sha256:$(sha256sum <"$T/base.tar" | cut -d' ' -f1)
+	"${BRIG_DOCKER%-docker}-image" --data "$T/data" load --silent --name "docker.io/library/layered@$digest" "$T/base.tar"
+	run_dk build -q - <<<"FROM layered@$digest
+RUN echo made >/made"
+	assert_equal "$(dk run --rm --network none "$output" cat /made)" made
+	run_dk system df -v
+	assert_contains "$output" "layered      1         "
+	[[ ${lines[-1]} =~ ^"Build cache usage: "[1-9].*MB$ ]] || fail "$output"
+	[[ $(dk system df --format '{{.Type}} {{.Reclaimable}}' | tail -n 1) == "Build Cache "[1-9]*"MB (100%)" ]] || fail "$(dk system df)"
+	assert_contains "$(dk system prune -f)" "Deleted build cache objects:"
+	[ ! -e "$T/data/build" ] || fail "the cache is there"
+}
+
 @test "build: what goes wrong" {
 	need_buildah
 	printf 'FROM layered:1\nRUN echo said; exit 7\n' >"$T/ctx/Dockerfile"

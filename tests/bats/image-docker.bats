@@ -159,6 +159,9 @@ listing() { "$TESTS_LIB/layered-image" --list; }
 	assert_contains "$output" "Status: Image is up to date for $name"
 	digest=$("$BRIG_DOCKER" image inspect -f '{{index .RepoDigests 0}}' "$name")
 	assert_equal "$("$BRIG_DOCKER" run --rm --network none "$digest" cat /etc/third)" 3
+	"$BRIG_DOCKER" rmi -f "$id" >/dev/null
+	"$BRIG_DOCKER" pull -q "$digest"
+	assert_equal "$("$BRIG_DOCKER" images --digests --format '{{.Tag}} {{.Repository}}@{{.Digest}}')" "<none> $digest"
 	run "$BRIG_DOCKER" pull "127.0.0.1:$port/no/such:1"
 	assert_status 1
 	assert_contains "$output" "Error response from daemon: "
