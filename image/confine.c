@@ -5,10 +5,15 @@
  * program, no socket, no other process. The list of system calls was made by running the tests with
  * an action that logs, and holds no call that takes a path without a directory descriptor but those
  * that libc uses itself.
+ *
+ * Landlock knows nothing of modes, owners and times, which can be set by any path. So there is no path
+ * out: each directory becomes a copy of its mount that is attached nowhere, so that ".." ends at it, and
+ * the first of them becomes the root of this process.
  */
 #include "image/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -17,10 +22,12 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/sys.h"
 
 #ifndef LANDLOCK_ACCESS_FS_REFER
 #define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
@@ -111,6 +118,56 @@ static int install_landlock(const int *dirs, size_t n, struct err *e)
 	return 0;
 }
 
+/* A directory for a standard stream would be a way out. */
+static int check_streams(struct err *e)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat st;
+		int null;
+
+		if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (null < 0 || dup2(null, fd) < 0)
+			return err_sys(e, "replace a standard stream that is a directory");
+		close(null);
+	}
+	return 0;
+}
+
+/* The same number is the copy then. What is attached nowhere already stays (EINVAL before 6.15), and so does
+ * all without the right to copy mounts. */
+static int detach(int dir, struct err *e)
+{
+	auto_close int copy = open_tree(dir, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+	int flags = fcntl(dir, F_GETFL);
+	auto_close int fd = -1;
+
+	if (copy < 0)
+		return 0;
+	if (!(flags & O_PATH))
+		fd = openat(copy, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dup3(fd >= 0 ? fd : copy, dir, O_CLOEXEC) < 0)
+		return err_sys(e, "enter a copy of a directory");
+	return 0;
+}
+
+static int leave_paths(const int *dirs, size_t n, struct err *e)
+{
+	struct stat st;
+
+	if (check_streams(e) < 0)
+		return -e->code;
+	for (size_t i = 0; i < n; i++)
+		if (detach(dirs[i], e) < 0)
+			return -e->code;
+	/* without the right to do it the process has no other rights either than those of its user */
+	if (n && fstat(dirs[0], &st) == 0 && S_ISDIR(st.st_mode) && fchdir(dirs[0]) == 0 && chroot(".") < 0 &&
+	    errno != EPERM)
+		return err_sys(e, "make a directory the root of this process");
+	return 0;
+}
+
 int img_confine(const int *dirs, size_t n, struct err *e)
 {
 	const struct rlimit no_core = {0};
@@ -119,7 +176,7 @@ int img_confine(const int *dirs, size_t n, struct err *e)
 	setrlimit(RLIMIT_CORE, &no_core);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(e, "set no-new-privileges");
-	if (install_landlock(dirs, n, e) < 0)
+	if (leave_paths(dirs, n, e) < 0 || install_landlock(dirs, n, e) < 0)
 		return -e->code;
 	return OWN_ARCH ? install_filter(e) : 0;
 }

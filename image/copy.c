@@ -105,7 +105,10 @@ int img_cmd_unpack(struct img_program *p, struct err *e)
 		return err_set(e, EINVAL, "unpack needs a directory");
 	u.host_path = p->argv[0];
 	dir = path_open_in_root(v.root, u.mode == IMG_UNPACK_HOST ? "." : p->argv[0], O_RDONLY | O_DIRECTORY, e);
-	if (dir < 0 || img_shut_in(p, dir, e) < 0)
+	if (dir < 0)
+		return -e->code;
+	close(v.root); /* a way out of the directory */
+	if (img_shut_in(p, dir, e) < 0)
 		return -e->code;
 	u.root = dir;
 	return unpack_stdin(&u, e);

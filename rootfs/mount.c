@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -79,12 +81,29 @@ static int attach_at(const struct rootfs_mount *m, int fd, int dir, const char *
 	return 0;
 }
 
+/* What is there is the kernel's, of which a copy makes no sense and may not end (/proc). */
+static bool is_of_kernel(int fd)
+{
+	static const unsigned long magics[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEVPTS_SUPER_MAGIC,
+		SECURITYFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, BPF_FS_MAGIC, 0x19800202 /* mqueue */,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if ((unsigned long)fs.f_type == magics[i])
+			return true;
+	return false;
+}
+
 /* tmpcopyup of a bind: an empty source gets what it is about to cover. */
 static int fill_source(const struct rootfs_mount *m, int fd, int target, struct err *e)
 {
 	struct stat st;
 
-	if (!m->copy_up || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+	if (!m->copy_up || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) || is_of_kernel(target))
 		return 0;
 	return copy_up_if_empty(target, fd, m->target, e);
 }

@@ -48,3 +48,9 @@ rm: cannot remove '/v/own': Read-only file system"
 	assert_contains "$stderr" 'create a b: "a b" includes invalid characters for a local volume name'
 	dk volume rm keep >/dev/null
 }
+
+@test "a volume over what the kernel shows is empty: nothing of /sys is copied" {
+	docker_py
+	assert_equal "$(dk run --rm -v kernel:/sys/kernel py ls /sys/kernel)" ""
+	dk volume rm kernel
+}
