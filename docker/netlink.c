@@ -39,7 +39,7 @@ int dk_nl_index(int nl, const char *name)
 	return r == -ENODEV ? 0 : r < 0 ? r : index;
 }
 
-int dk_nl_add_bridge(int nl, const char *name)
+int dk_nl_add_bridge(int nl, const char *name, const unsigned char mac[6])
 {
 	struct ifinfomsg i = {.ifi_family = AF_UNSPEC};
 	struct rtnl_request q;
@@ -47,6 +47,7 @@ int dk_nl_add_bridge(int nl, const char *name)
 
 	rtnl_begin(&q, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &i, sizeof(i));
 	add_text(&q, IFLA_IFNAME, name);
+	rtnl_add(&q, IFLA_ADDRESS, mac, 6);
 	info = rtnl_nest(&q, IFLA_LINKINFO);
 	add_text(&q, IFLA_INFO_KIND, "bridge");
 	rtnl_nest_end(&q, info);

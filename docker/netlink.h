@@ -17,7 +17,9 @@ int dk_nl_open(int pidfd, int home, int *ret_netns);
 
 /* Numbers of interfaces are > 0; 0: there is none. */
 int dk_nl_index(int nl, const char *name);
-int dk_nl_add_bridge(int nl, const char *name);
+/* With an address of its own: else it has one of its ports', which changes as those come and go, and who has
+ * noted it sends to nobody for a while. */
+int dk_nl_add_bridge(int nl, const char *name, const unsigned char mac[6]);
 int dk_nl_up(int nl, int index);
 int dk_nl_delete(int nl, int index);
 

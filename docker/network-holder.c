@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The holder's life. It is cloned into a user and a pid namespace, then forks what becomes pasta,
+ * The holder's life. It is cloned into a user and a pid namespace, then forks what runs pasta,
  * for that has to stay in the host's network namespace; only then it leaves that itself. pasta gets
  * the new one as an open descriptor: it drops the privilege to open it by a path.
  *
@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/helper.h"
@@ -42,7 +43,8 @@
 #define TUN "/dev/net/tun"
 
 #define PASTA "pasta, which gives networks a way out,"
-enum { PASTA_MS = 10000, NOBODY = 65534, NETNS_FD = 3 };
+enum { PASTA_MS = 10000, NOBODY = 65534, NETNS_FD = 3, GO_FD, PAUSE_MS = 50, PAUSE_MAX_MS = 10000,
+       LONG_RUN_S = 10 };
 
 struct making {
 	const struct dk_holder_want *want;
@@ -158,26 +160,68 @@ static _Noreturn void exec_pasta(const struct making *m)
 	_exit(127);
 }
 
-/* Waits for the path of the network namespace, then becomes pasta. go and says: ends of pipes. */
-static _Noreturn void pasta_main(const struct making *m, int go, int says)
+/* The path of the network namespace comes through the pipe; it is opened as NETNS_FD. */
+static void take_netns(int go)
 {
 	char path[64];
-	ssize_t n = io_read_upto(go, path, sizeof(path) - 1);
+	ssize_t n;
 	int fd;
 
+	while ((n = read(go, path, sizeof(path) - 1)) < 0 && errno == EINTR)
+		;
 	if (n <= 0)
 		_exit(1); /* the holder gave up */
 	path[n] = 0;
-	dup2(says, 2);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
+	if (fd < 0 || dup2(fd, NETNS_FD) < 0) {
 		dprintf(2, "open %s: %s\n", path, err_name(errno));
 		_exit(1);
 	}
-	dup2(fd, NETNS_FD == fd ? fd : NETNS_FD);
 	fcntl(NETNS_FD, F_SETFD, 0);
-	sys_close_range(NETNS_FD + 1, ~0u, 0);
-	exec_pasta(m);
+}
+
+/* What the holder says when there is a way out. */
+static bool is_ready(void)
+{
+	struct pollfd p = {.fd = GO_FD, .events = POLLIN};
+	char c;
+
+	return poll(&p, 1, 0) == 1 && read(GO_FD, &c, 1) == 1;
+}
+
+/*
+ * Stays in the host's network namespace and runs pasta, again when that ends alone: a way out that has
+ * been there comes back. go and says: ends of pipes.
+ */
+static _Noreturn void pasta_main(const struct making *m, int go, int says)
+{
+	unsigned pause_ms = PAUSE_MS;
+	bool ready = false;
+
+	dup2(says, 2);
+	go = fcntl(go, F_DUPFD_CLOEXEC, GO_FD + 1); /* out of the way of NETNS_FD */
+	take_netns(go);
+	dup3(go, GO_FD, O_CLOEXEC);
+	sys_close_range(GO_FD + 1, ~0u, 0);
+	prctl(PR_SET_NAME, "brig-egress");
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	for (;;) {
+		time_t begin = time(NULL);
+		pid_t pid = fork();
+		int status = 0;
+
+		if (pid == 0)
+			exec_pasta(m);
+		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		ready = ready || is_ready();
+		if (pid > 0 && !ready)
+			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+		if (time(NULL) - begin > LONG_RUN_S)
+			pause_ms = PAUSE_MS;
+		poll(NULL, 0, (int)pause_ms);
+		pause_ms = pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause_ms * 2;
+	}
 }
 
 static int fork_pasta(struct making *m, struct err *e)
@@ -230,6 +274,7 @@ static int start_pasta(struct making *m, struct err *e)
 {
 	char self[32], path[64];
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1); /* the pid as /proc has it */
+	int r;
 
 	if (n <= 0)
 		return err_sys(e, "read /proc/self");
@@ -237,8 +282,11 @@ static int start_pasta(struct making *m, struct err *e)
 	n = snprintf(path, sizeof(path), "/proc/%s/ns/net", self);
 	if (io_write_all(m->pasta_go, path, (size_t)n) < 0)
 		return helper_failed(m->pasta_says, PASTA, e);
+	r = wait_for_pasta(m, e);
+	if (r == 0 && write(m->pasta_go, "", 1) < 0)
+		r = err_sys(e, "tell pasta's parent that the network has a way out");
 	close(m->pasta_go);
-	return wait_for_pasta(m, e);
+	return r;
 }
 
 /* ---- the holder ---- */
@@ -250,6 +298,9 @@ static int nl_error(struct err *e, int r, const char *what)
 
 static int make_bridge(struct making *m, struct err *e)
 {
+	const uint32_t g = m->want->gateway;
+	const unsigned char mac[6] = {0x02, 0x42, (unsigned char)(g >> 24), (unsigned char)(g >> 16),
+				      (unsigned char)(g >> 8), (unsigned char)g};
 	int index, r;
 
 	m->nl = dk_nl_watch(0);
@@ -259,7 +310,7 @@ static int make_bridge(struct making *m, struct err *e)
 	r = ns_loopback_up(e);
 	if (r < 0)
 		return r;
-	r = dk_nl_add_bridge(m->nl, BRIDGE);
+	r = dk_nl_add_bridge(m->nl, BRIDGE, mac);
 	if (r < 0)
 		return nl_error(e, r, "make a bridge (kernel module bridge)");
 	index = dk_nl_index(m->nl, BRIDGE);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# places: root
+# places: root rootless
 # Networks of brig-docker as the containers see them: who reaches whom, by address and by name, the way
 # out, published ports, and that nothing is left, whatever is killed.
 
@@ -103,6 +103,9 @@ default via 172.17.0.1 dev eth0 "
 	assert_contains "$stderr" "Bind for 127.0.0.1:$PORT failed: port is already allocated"
 	run_dk inspect -f '{{json .NetworkSettings.Ports}} {{.NetworkSettings.IPAddress}}' web
 	assert_equal "$output" "{\"80/tcp\":[{\"HostIp\":\"127.0.0.1\",\"HostPort\":\"$PORT\"},{\"HostIp\":\"0.0.0.0\",\"HostPort\":\"$free\"},{\"HostIp\":\"::\",\"HostPort\":\"$free\"}]} 172.17.0.2"
+	# the way out comes back by itself, and the gateway has the address that it had when others were there
+	kill -KILL "$(pgrep -P "$(pgrep -P "$(cat "$BRIG_DOCKER_RUN"/networks/*/holder)")")"
+	wait_for 5 eval '[ "$(dk exec web python3 -c "$ask" "$host_ip" "$free")" = web ]'
 	dk rm -f web >/dev/null
 	assert_equal "$(python3 -c "$ask" 127.0.0.1 "$PORT")" nothing
 	wait_for 5 no_holders
@@ -189,6 +192,10 @@ in"
 		--format '{{.Type}} {{.Action}} {{.Actor.Attributes.name}}{{.Actor.Attributes.driver}}'
 	assert_equal "$output" "network create noted<no value>
 volume create <no value>local
+network connect noted<no value>
+volume mount <no value>local
+network disconnect noted<no value>
+volume unmount <no value>local
 network destroy noted<no value>
 volume destroy <no value>local"
 	run_dk run --rm --network host -p "$PORT:80" host true
