@@ -81,38 +81,98 @@ static int set_value(const struct cli_option *o, const char *value, struct err *
 	return 0;
 }
 
+static const struct cli_option *find_letter(const struct cli *c, char letter)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->options[i].letter == letter)
+			return &c->options[i];
+	return NULL;
+}
+
+/* "-td", "-b/dir", "-fb/dir": flags, the last one may be an option with its value. */
+static int parse_letters(const struct cli *c, const char *word, struct err *e)
+{
+	for (const char *p = word; *p; p++) {
+		const struct cli_option *o = find_letter(c, *p);
+
+		if (!o || (o->kind != CLI_FLAG && !p[1]))
+			return err_set(e, EINVAL, "unknown option -%s (see --help)", word);
+		if (o->kind != CLI_FLAG)
+			return set_value(o, p + 1, e);
+		*(bool *)o->target = true;
+	}
+	return 0;
+}
+
+/* The option argv[0] and its value: the number of words they are, or CLI_HELP. */
+static int parse_option(const struct cli *c, int argc, char **argv, struct err *e)
+{
+	bool two = argv[0][1] == '-';
+	const char *word = argv[0] + 1 + two, *value = strchr(word, '=');
+	const struct cli_option *o;
+	int r, n = 1;
+
+	if (str_eq(word, "help") || str_eq(argv[0], "-h") || str_eq(argv[0], "-?")) {
+		print_help(c);
+		return CLI_HELP;
+	}
+	o = find(c, word, two);
+	if (!o && !two && find_letter(c, *word)) {
+		r = parse_letters(c, word, e);
+		return r < 0 ? r : 1;
+	}
+	if (!o)
+		return err_set(e, EINVAL, "unknown option %s (see --help)", argv[0]);
+	value = value ? value + 1 : NULL;
+	if (o->kind == CLI_FLAG) {
+		r = set_flag(o, value, e);
+	} else {
+		if (!value && argc < 2)
+			return err_set(e, EINVAL, "flag needs an argument: --%s", o->name);
+		n += !value;
+		r = set_value(o, value ? value : argv[1], e);
+	}
+	return r < 0 ? r : n;
+}
+
+/* The last n of the `all` words come first: what is behind options stays in order. */
+static void move_to_front(char **words, int all, int n)
+{
+	for (; n > 0; n--) {
+		char *last = words[all - 1];
+
+		memmove(words + 1, words, (size_t)(all - 1) * sizeof(words[0]));
+		words[0] = last;
+	}
+}
+
 int cli_parse(const struct cli *c, int argc, char **argv, struct err *e)
 {
-	int i, left;
+	int i = 1, words = 0, left;
 
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		bool two = argv[i][1] == '-';
-		const char *word = argv[i] + 1 + two, *value = strchr(word, '=');
-		const struct cli_option *o;
-		int r;
+	while (i < argc) {
+		int n = 1;
 
-		if (two && !*word) {
+		if (argv[i][0] != '-' || !argv[i][1]) {
+			if (c->max_args < 0)
+				break;
+			words++;
 			i++;
+			continue;
+		}
+		if (!str_eq(argv[i], "--"))
+			n = parse_option(c, argc - i, argv + i, e);
+		if (n < 0 || n == CLI_HELP)
+			return n;
+		i += n;
+		if (words)
+			move_to_front(argv + i - n - words, n + words, n);
+		if (n == 1 && str_eq(argv[i - 1 - words], "--"))
 			break;
-		}
-		if (str_eq(word, "help") || str_eq(argv[i], "-h")) {
-			print_help(c);
-			return CLI_HELP;
-		}
-		o = find(c, word, two);
-		if (!o)
-			return err_set(e, EINVAL, "unknown option %s (see --help)", argv[i]);
-		value = value ? value + 1 : NULL;
-		if (o->kind != CLI_FLAG && !value && ++i >= argc)
-			return err_set(e, EINVAL, "flag needs an argument: --%s", o->name);
-		r = o->kind == CLI_FLAG ? set_flag(o, value, e)
-					: set_value(o, value ? value : argv[i], e);
-		if (r < 0)
-			return r;
 	}
-	left = argc - i;
+	left = argc - i + words;
 	if (left < c->min_args || (c->max_args >= 0 && left > c->max_args))
 		return err_set(e, EINVAL, "%s arguments: usage: %s",
 			       left < c->min_args ? "too few" : "too many", c->usage);
-	return i;
+	return i - words;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Command lines: one table per command, from which parsing and --help come. Accepted forms:
- * --name VALUE, --name=VALUE, -n VALUE, and -name for a long name (callers of runc send that).
- * Options end at "--" or at the first word that is none.
+ * --name VALUE, --name=VALUE, -n VALUE, -name for a long name (callers of runc send that), and
+ * letters together, as -td. Options end at "--"; where any number of words may follow (a command of
+ * somebody's), also at the first word that is none. Elsewhere they may stand behind the words, as under
+ * runc; argv is sorted then: options, words.
  */
 #pragma once
 

@@ -122,24 +122,28 @@ static void fill_standard_streams(void)
 
 /* The options that have words as values. */
 struct words {
-	const char *format, *manager, *rootless;
+	const char *format, *level, *manager, *rootless;
 };
 
 static int use_words(const struct words *w, struct rt_globals *g, struct err *e)
 {
 	static const char *const formats[] = {"text", "json", NULL};
+	static const char *const levels[] = {"error", "warning", "debug", NULL};
 	static const char *const managers[] = {"cgroupfs", "systemd", "disabled", NULL};
 	static const char *const rootless[] = {"auto", "true", "false", NULL};
 	int manager = str_index(managers, w->manager);
 
 	if (str_index(formats, w->format) < 0)
 		return err_set(e, EINVAL, "--log-format: \"%s\" is neither text nor json", w->format);
+	if (str_index(levels, w->level) < 0)
+		return err_set(e, EINVAL, "--log-level: \"%s\" is none of error, warning, debug", w->level);
 	if (manager < 0)
 		return err_set(e, EINVAL, "--cgroup-manager: \"%s\" is none of cgroupfs, systemd, disabled",
 			       w->manager);
 	if (str_index(rootless, w->rootless) < 0)
 		return err_set(e, EINVAL, "--rootless: \"%s\" is none of true, false, auto", w->rootless);
 	g->log_format = str_eq(w->format, "json") ? LOG_FORMAT_JSON : LOG_FORMAT_TEXT;
+	g->debug = g->debug || str_eq(w->level, "debug");
 	g->systemd_cgroup = g->systemd_cgroup || manager == 1;
 	g->no_cgroup = manager == 2;
 	return 0;
@@ -148,12 +152,15 @@ static int use_words(const struct words *w, struct rt_globals *g, struct err *e)
 /* Fills *g; the index of the command's name, CLI_HELP, or -errno. */
 static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err *e)
 {
-	struct words w = {"text", "cgroupfs", "auto"};
+	struct words w = {"text", "warning", "cgroupfs", "auto"};
+	const char *criu = NULL;
 	bool version = false;
 	const struct cli_option options[] = {
 		{"root", 0, CLI_STRING, &g->root, "DIR", "state directory (default /run/brig, or below XDG_RUNTIME_DIR)"},
 		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also log to FILE, syslog:[NAME] or journald:[NAME]"},
 		{"log-format", 0, CLI_STRING, &w.format, "text|json", "format of the log file"},
+		{"log-level", 0, CLI_STRING, &w.level, NULL, NULL},
+		{"criu", 0, CLI_STRING, &criu, NULL, NULL}, /* of no effect under runc, too */
 		{"debug", 0, CLI_FLAG, &g->debug, NULL, "log every step"},
 		{"systemd-cgroup", 0, CLI_FLAG, &g->systemd_cgroup, NULL, "cgroupsPath is slice:prefix:name, made by systemd"},
 		{"cgroup-manager", 0, CLI_STRING, &w.manager, "NAME", "cgroupfs (the default), systemd, or disabled"},
@@ -161,6 +168,7 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 		{"rootless", 0, CLI_STRING, &w.rootless, "BOOL", NULL},
 		{"trace-steps", 0, CLI_FLAG, &g->trace_steps, NULL, "print the microseconds of each step on stderr"},
 		{"version", 'v', CLI_FLAG, &version, NULL, "print the version"},
+		{"version", 'V', CLI_FLAG, &version, NULL, NULL},
 	};
 	const struct cli c = {
 		.usage = "brig [OPTION...] COMMAND [ARGUMENT...]",
