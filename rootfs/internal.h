@@ -12,11 +12,17 @@
 enum { ATIME_MASK = 0x70 };
 
 /* options.c: applies the options of a spec's mount to *m; what is no option becomes m->data. */
-struct option_result { bool bind, remount; };
+struct option_result {
+	bool bind, remount;
+	const char *idmap; /* the maps of idmap=MAPS; else NULL */
+};
 struct option_result mount_options_parse(struct arena *a, const struct strv *options,
 					 struct rootfs_mount *m);
 /* Appends one option to m->data. */
 void mount_add_data(struct arena *a, struct rootfs_mount *m, const char *option);
+/* idmap-option.c: those maps; the ids of m. */
+int idmap_option_parse(struct arena *a, const char *maps, const struct rootfs_options *o,
+		       struct rootfs_mount *m, struct err *e);
 /* MOUNT_ATTR_* as MS_* for mount(2). */
 unsigned long mount_attr_to_ms(uint64_t attr);
 

@@ -173,6 +173,18 @@ void mount_add_data(struct arena *a, struct rootfs_mount *m, const char *option)
 	m->data = m->data ? arena_printf(a, "%s,%s", m->data, option) : arena_strdup(a, option);
 }
 
+static bool is_idmap_with_maps(const char *option, struct rootfs_mount *m, struct option_result *r)
+{
+	bool rec = str_starts(option, "ridmap=");
+
+	if (!rec && !str_starts(option, "idmap="))
+		return false;
+	m->idmap = true;
+	m->idmap_rec = rec;
+	r->idmap = strchr(option, '=') + 1;
+	return true;
+}
+
 struct option_result mount_options_parse(struct arena *a, const struct strv *options,
 					 struct rootfs_mount *m)
 {
@@ -187,6 +199,8 @@ struct option_result mount_options_parse(struct arena *a, const struct strv *opt
 				o = &table[k];
 		if (o)
 			change_mount(m, o, &r);
+		else if (is_idmap_with_maps(options->v[i], m, &r))
+			continue;
 		else if (*options->v[i])
 			mount_add_data(a, m, options->v[i]);
 	}

@@ -145,14 +145,16 @@ static int plan_bind(struct builder *b, const struct oci_mount *in, struct rootf
 
 /* Without mappings of its own an id-mapped mount takes those of the container. */
 static int plan_idmap(struct builder *b, const struct oci_mount *in, struct rootfs_mount *m,
-		      struct err *e)
+		      const char *maps, struct err *e)
 {
-	bool container = m->idmap && in->uid_mappings.n == 0 && in->gid_mappings.n == 0;
+	bool container = m->idmap && !maps && in->uid_mappings.n == 0 && in->gid_mappings.n == 0;
 
 	m->uid_maps = in->uid_mappings.v;
 	m->n_uid_maps = in->uid_mappings.n;
 	m->gid_maps = in->gid_mappings.v;
 	m->n_gid_maps = in->gid_mappings.n;
+	if (maps && !m->n_uid_maps && !m->n_gid_maps && idmap_option_parse(b->a, maps, b->o, m, e) < 0)
+		return -e->code;
 	if ((m->n_uid_maps > 0) != (m->n_gid_maps > 0))
 		return err_set(e, EINVAL, "mount %s: uidMappings and gidMappings are needed both",
 			       m->target);
@@ -209,7 +211,7 @@ static int plan_mount(struct builder *b, const struct oci_mount *in, struct err 
 		m->attr.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
 		b->p->dev_readonly = true;
 	}
-	if (plan_idmap(b, in, m, e) < 0 || check_proc_target(m, e) < 0)
+	if (plan_idmap(b, in, m, r.idmap, e) < 0 || check_proc_target(m, e) < 0)
 		return -e->code;
 	b->p->n_mounts++;
 	return 0;
@@ -317,19 +319,25 @@ static void plan_fresh(struct rootfs_plan *p)
 }
 
 /* Terminals and the SELinux label of file systems that are made anew. */
-static void plan_label(struct builder *b)
+static int plan_label(struct builder *b, struct err *e)
 {
 	static const char *const types[] = {"tmpfs", "devpts", "mqueue", NULL};
+	static const char *const kinds[] = {"context", "fscontext", "defcontext", "rootcontext", NULL};
 	const char *label = b->s->linux_ ? b->s->linux_->mount_label : NULL;
+	const char *kind = str_map_get(&b->s->annotations, "run.oci.mount_context_type");
 
+	if (kind && str_index(kinds, kind) < 0)
+		return err_set(e, EINVAL, "annotations.run.oci.mount_context_type: it is none of context, fscontext, "
+					  "defcontext, rootcontext");
 	if (!label || !*label)
-		return;
+		return 0;
 	for (size_t i = 0; i < b->p->n_mounts; i++) {
 		struct rootfs_mount *m = &b->p->mounts[i];
 
 		if (m->kind == ROOTFS_FS && str_index(types, m->fstype) >= 0)
-			mount_add_data(b->a, m, arena_printf(b->a, "context=\"%s\"", label));
+			mount_add_data(b->a, m, arena_printf(b->a, "%s=\"%s\"", kind ? kind : "context", label));
 	}
+	return 0;
 }
 
 static int plan_layers(struct builder *b, struct err *e)
@@ -373,9 +381,8 @@ int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_o
 	p->sources_by_parent = o->user_ns && o->parent_privileged;
 	p->terminal = o->terminal;
 	if (plan_root(&b, e) < 0 || plan_layers(&b, e) < 0 || plan_propagation(&b, e) < 0 || plan_mounts(&b, e) < 0 ||
-	    plan_devices(a, s, p, e) < 0)
+	    plan_devices(a, s, p, e) < 0 || plan_label(&b, e) < 0)
 		return -e->code;
-	plan_label(&b);
 	plan_fresh(p);
 	if (s->linux_) {
 		p->masked = s->linux_->masked_paths;

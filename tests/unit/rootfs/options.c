@@ -255,6 +255,44 @@ static void devices(void)
 	plan(EINVAL);
 }
 
-TEST_MAIN(TEST(attributes), TEST(file_systems), TEST(relative_source), TEST(recursive_ro),
+static void idmap_with_maps(void)
+{
+	static const struct oci_id_mapping container[] = {{0, 0, 1}, {1, 2, 1000}};
+	static const char *const wrong[] = {
+		"idmap=", "idmap=uids=0-1-10", "idmap=uids=0-1;gids=0-1-1", "idmap=uids=0-1-0;gids=0-1-1",
+		"idmap=uids=0-1-10#;gids=0-1-1", "idmap=uids=0-1-10x;gids=0-1-1", "idmap=uids=@0-995-10;gids=0-1-1",
+		"idmap=uids=0-1-4294967296;gids=0-1-1", "idmap=ids=0-1-1",
+	};
+	const struct rootfs_mount *m;
+
+	begin();
+	options.parent_privileged = true;
+	m = one("bind", "bind,ridmap=uids=0-1-10#10-11-5;gids=0-100-10");
+	CHECK(m->idmap && m->idmap_rec);
+	CHECK_INT(m->n_uid_maps, 2);
+	CHECK_INT(m->uid_maps[1].container_id, 10);
+	CHECK_INT(m->uid_maps[1].host_id, 11);
+	CHECK_INT(m->uid_maps[1].size, 5);
+	CHECK_INT(m->gid_maps[0].host_id, 100);
+	begin();
+	options.parent_privileged = true;
+	options.uid_maps = container;
+	options.n_uid_maps = 2;
+	m = one("bind", "bind,idmap=gids=7-8-9;uids=@1-3-10");
+	CHECK_INT(m->uid_maps[0].host_id, 4);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char opts[128];
+
+		begin();
+		options.parent_privileged = true;
+		options.uid_maps = container;
+		options.n_uid_maps = 2;
+		snprintf(opts, sizeof(opts), "bind,%s", wrong[i]);
+		add("/data", NULL, "/src", opts);
+		plan(EINVAL);
+	}
+}
+
+TEST_MAIN(TEST(idmap_with_maps), TEST(attributes), TEST(file_systems), TEST(relative_source), TEST(recursive_ro),
 	  TEST(unmapped_ids), TEST(without_namespaces), TEST(proc_options), TEST(cgroups),
 	  TEST(refused), TEST(devices))
