@@ -48,7 +48,7 @@ uint64_t plan_joined(const struct plan *p)
 	return flags;
 }
 
-static int plan_namespaces(struct arena *a, struct plan *p, struct err *e)
+static int plan_namespaces(struct arena *a, struct plan *p, const struct rt_host *h, struct err *e)
 {
 	const struct oci_namespace_list *list = &p->spec->linux_->namespaces;
 
@@ -61,6 +61,10 @@ static int plan_namespaces(struct arena *a, struct plan *p, struct err *e)
 			p->joins[p->n_joins++] = (struct plan_join){ns->type, ns->path, flag};
 		else
 			p->new_ns |= flag;
+	}
+	if (!h->privileged && !((p->new_ns | plan_joined(p)) & CLONE_NEWUSER)) {
+		p->new_ns |= CLONE_NEWUSER;
+		p->options.userns = PLAN_USERNS_CALLER;
 	}
 	/* Memory is shared with INIT only where no foreign process can see it: all that could lies
 	 * in namespaces that are made for it. */
@@ -122,6 +126,30 @@ static void map_single(struct arena *a, struct plan *p, const struct rt_host *h)
 	p->setgroups_denied = !h->privileged;
 }
 
+/* As crun does: what a normal user gets whose configuration has no user namespace. */
+static void map_caller(struct arena *a, struct plan *p, const struct rt_host *h)
+{
+	struct oci_id_mapping *m = arena_array(a, 4, sizeof(*m));
+
+	m[0] = (struct oci_id_mapping){0, h->euid, 1};
+	m[1] = (struct oci_id_mapping){1, h->subuid.host_id, h->subuid.size};
+	m[2] = (struct oci_id_mapping){0, h->egid, 1};
+	m[3] = (struct oci_id_mapping){1, h->subgid.host_id, h->subgid.size};
+	p->uid_maps = (struct oci_id_mapping_list){m, 2};
+	p->gid_maps = (struct oci_id_mapping_list){m + 2, 2};
+}
+
+/* crun's "intermediate user namespace": the only id that there is belongs to the program's user. */
+static void give_single_id(struct arena *a, struct oci_id_mapping_list *l, uint32_t id)
+{
+	*l = one_mapping(a, id, l->v[0].host_id, 1);
+}
+
+static bool is_single_root(const struct oci_id_mapping_list *l)
+{
+	return l->n == 1 && l->v[0].container_id == 0 && l->v[0].size == 1;
+}
+
 static bool in_range(const struct oci_id_mapping_list *l, uint32_t id)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -138,6 +166,12 @@ static int choose_maps(struct arena *a, struct plan *p, const struct rt_host *h,
 	if (l->uid_mappings.n || l->gid_mappings.n || p->options.userns == PLAN_USERNS_SPEC) {
 		p->uid_maps = l->uid_mappings;
 		p->gid_maps = l->gid_mappings;
+		if (is_single_root(&p->uid_maps) && is_single_root(&p->gid_maps)) {
+			give_single_id(a, &p->uid_maps, p->spec->process->user.uid);
+			give_single_id(a, &p->gid_maps, p->spec->process->user.gid);
+		}
+	} else if (p->options.userns == PLAN_USERNS_CALLER && h->have_subids) {
+		map_caller(a, p, h);
 	} else if (p->options.userns == PLAN_USERNS_RANGE ||
 		   (p->options.userns == PLAN_USERNS_AUTO && range)) {
 		return map_range(a, p, h, e);
@@ -165,10 +199,6 @@ static int plan_ids(struct arena *a, struct plan *p, const struct rt_host *h, st
 		if ((l->uid_mappings.n || l->gid_mappings.n) && !(plan_joined(p) & CLONE_NEWUSER))
 			return err_set(e, EINVAL, "linux.uidMappings: given without a user namespace: "
 						  "add {\"type\": \"user\"} to linux.namespaces");
-		if (!h->privileged && !(plan_joined(p) & CLONE_NEWUSER))
-			return err_set(e, EPERM, "linux.namespaces: without privileges a user namespace is "
-						 "needed: add {\"type\": \"user\"} and the mappings "
-						 "(brig spec --rootless shows them)");
 		return 0;
 	}
 	r = choose_maps(a, p, h, e);
@@ -417,7 +447,7 @@ int plan_build(struct arena *a, const struct plan_input *in, struct plan **ret, 
 		return r;
 	p->spec = s;
 	p->options = *o;
-	r = plan_namespaces(a, p, e);
+	r = plan_namespaces(a, p, h, e);
 	if (r == 0)
 		r = plan_ids(a, p, h, e);
 	if (r == 0)

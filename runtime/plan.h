@@ -19,6 +19,7 @@ enum plan_userns {
 	PLAN_USERNS_AUTO,   /* a private range when one can be had, else the caller's id alone */
 	PLAN_USERNS_SINGLE,
 	PLAN_USERNS_RANGE,
+	PLAN_USERNS_CALLER, /* the caller is root inside, behind it are its subordinate ids */
 };
 
 struct plan_options {
