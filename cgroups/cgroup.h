@@ -149,6 +149,9 @@ struct cg_plan {
 	char *path;            /* below the mount, begins with '/'; systemd: NULL */
 	char *slice, *unit;    /* systemd driver */
 	struct str_map annotations; /* systemd driver: has the properties of the unit; borrowed */
+	const char *leaf;      /* systemd driver: the cgroup below the scope; "": the scope itself */
+	const char *child;     /* the program's cgroup is this one below ours, without limits; or NULL */
+	uid_t child_uid;       /* its owner */
 	bool explicit_path;    /* from cgroupsPath: an existing empty cgroup is used as is */
 	uint32_t controllers;  /* mask: have to be enabled for the settings */
 	uint32_t wanted;       /* mask: nice to have (stats), enabled where that is free */
@@ -172,6 +175,10 @@ int cg_plan_build(struct arena *a, const struct cg_request *rq, struct cg_plan *
 int cg_plan_update(struct arena *a, const struct oci_resources *r, const struct cg_request *rq,
 		   struct cg_plan **ret_plan, struct err *e);
 
+/* Annotations of crun: names of cgroups. */
+#define CG_ANNOTATION_LEAF "run.oci.systemd.subgroup"
+#define CG_ANNOTATION_CHILD "run.oci.delegate-cgroup"
+
 /* An open cgroup. */
 struct cg;
 
@@ -192,6 +199,8 @@ int cg_set_devices(struct cg *cg, const struct cg_plan *p, struct err *e);
 int cg_fd(const struct cg *cg);
 /* Moves a process in; systemd driver: makes the scope around it, then writes the settings. */
 int cg_attach(struct cg *cg, pid_t pid, struct err *e);
+/* Makes p->child and moves the process from our cgroup into it. */
+int cg_enter_child(struct cg *cg, const struct cg_plan *p, pid_t pid, struct err *e);
 /* Closes fds and frees; the cgroup stays. NULL is allowed. */
 void cg_close(struct cg *cg);
 static inline void cleanup_cg(struct cg **cg)

@@ -443,29 +443,71 @@ static bool mounts_cgroup_writable(const struct oci_spec *s)
 	return false;
 }
 
+/* The host's uid of the program's user; false: it has none. */
+static bool owner_of(const struct oci_spec *s, uint32_t *ret)
+{
+	const struct oci_linux *l = s->linux_;
+	uint32_t uid = s->process ? s->process->user.uid : 0;
+
+	if (!l || !new_namespace(l, "user")) {
+		*ret = uid;
+		return true;
+	}
+	for (size_t i = 0; i < l->uid_mappings.n; i++) {
+		const struct oci_id_mapping *m = &l->uid_mappings.v[i];
+
+		if (uid >= m->container_id && uid - m->container_id < m->size) {
+			*ret = m->host_id + (uid - m->container_id);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* config-linux.md "Cgroup ownership": v2, new cgroup namespace, cgroup mount that is not ro. */
 static void plan_owner(struct cg_builder *b)
 {
 	const struct oci_spec *s = b->rq->spec;
 	const struct oci_linux *l = s->linux_;
-	uint32_t uid = s->process ? s->process->user.uid : 0;
-	bool mapped = !l || !new_namespace(l, "user");
+	uint32_t uid;
 
 	if (!l || b->rq->host->kind != CG_V2 || !new_namespace(l, "cgroup") ||
 	    !mounts_cgroup_writable(s))
 		return;
-	for (size_t i = 0; i < l->uid_mappings.n && !mapped; i++) {
-		const struct oci_id_mapping *m = &l->uid_mappings.v[i];
-
-		mapped = uid >= m->container_id && uid - m->container_id < m->size;
-		if (mapped)
-			uid = m->host_id + (uid - m->container_id);
-	}
 	/* Without root only our own uid works, and that owns it already. */
-	if (!mapped || uid == b->rq->host->euid || b->rq->host->euid != 0)
+	if (!owner_of(s, &uid) || uid == b->rq->host->euid || b->rq->host->euid != 0)
 		return;
 	b->p->delegate = true;
 	b->p->owner_uid = uid;
+}
+
+/* ---- annotations ---- */
+
+static int check_name(struct cg_builder *b, const char *key, const char *name)
+{
+	if (!strchr(name, '/') && !str_eq(name, ".") && !str_eq(name, "..") && strlen(name) <= NAME_MAX)
+		return 0;
+	return err_set(b->e, EINVAL, "annotations.%s: \"%.64s\" is not the name of one cgroup", key, name);
+}
+
+static int plan_names(struct cg_builder *b)
+{
+	const struct str_map *m = &b->rq->spec->annotations;
+	const char *leaf = str_map_get(m, CG_ANNOTATION_LEAF), *child = str_map_get(m, CG_ANNOTATION_CHILD);
+	struct cg_plan *p = b->p;
+
+	p->leaf = leaf ? leaf : "container";
+	if (check_name(b, CG_ANNOTATION_LEAF, p->leaf) < 0)
+		return -b->e->code;
+	if (!child || !*child)
+		return 0;
+	if (p->kind != CG_V2 || p->driver == CG_DRIVER_NONE)
+		return err_set(b->e, EOPNOTSUPP, "annotations." CG_ANNOTATION_CHILD " needs cgroup v2, and one that we may "
+						 "write: on v1 delegation is not safe");
+	if (!owner_of(b->rq->spec, &p->child_uid) || b->rq->host->euid)
+		p->child_uid = b->rq->host->euid;
+	p->child = child;
+	return check_name(b, CG_ANNOTATION_CHILD, child);
 }
 
 /* ---- entry points ---- */
@@ -509,6 +551,8 @@ int cg_plan_build(struct arena *a, const struct cg_request *rq, struct cg_plan *
 		x = drop_missing(&b);
 	if (x == 0 && b.p->driver != CG_DRIVER_NONE && b.p->filter_devices && b.p->kind == CG_V1)
 		x = cg_settings_devices_v1(&b);
+	if (x == 0)
+		x = plan_names(&b);
 	if (x < 0)
 		return x;
 	if (b.p->driver == CG_DRIVER_NONE)

@@ -6,7 +6,7 @@
  *
  * A scope needs a process from the start, so nothing happens before cg_attach: it asks for the
  * scope with the process and the limits in it (scope-limits.c), waits for the job, moves the
- * process on into the leaf "container" and writes the limits there too. The scope is delegated:
+ * process on into the leaf ("container", or as an annotation says) and writes the limits there too. The scope is delegated:
  * what lies below it is ours, while systemd may write the files of the scope itself again at any
  * time (daemon-reload); so they change only through it. The scope ends by itself when its last
  * process has ended; we ask for its end all the same, for only then its name is free for sure.
@@ -23,8 +23,6 @@
 #include "base/str.h"
 #include "cgroups/dbus.h"
 #include "cgroups/internal.h"
-
-#define LEAF "/container"
 
 /*
  * As root of the host the system's manager. Root of a user namespace that somebody's session made
@@ -279,7 +277,9 @@ int cg_attach_systemd(struct cg *cg, const struct cg_plan *p, pid_t pid, struct 
 		r = scope_of(pid, a, &scope, e);
 	if (r < 0)
 		return r;
-	plan.path = arena_printf(a, "%s" LEAF, scope);
+	if (!*p->leaf)
+		return cg_open_v2(scope, cg, e);
+	plan.path = arena_printf(a, "%s/%s", scope, p->leaf);
 	r = cg_make_v2(-1, &plan, cg, e);
 	return r < 0 ? r : cg_join_dir(&cg->dirs[0], pid, e);
 }

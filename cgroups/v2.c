@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -293,10 +294,9 @@ static int write_limits(struct cg *cg, const char *own, const struct cg_plan *p,
  * OCI "Cgroup ownership": the container's user may make sub-cgroups, not change limits. The files
  * are those of /sys/kernel/cgroup/delegate.
  */
-static int give_away(const struct cg *cg, uid_t uid, struct err *e)
+static int give_away(const struct cg_dir *d, uid_t uid, struct err *e)
 {
 	char list[1024] = "cgroup.procs\ncgroup.subtree_control\ncgroup.threads";
-	const struct cg_dir *d = &cg->dirs[0];
 	char *save = NULL;
 
 	(void)io_read_small(AT_FDCWD, "/sys/kernel/cgroup/delegate", list, sizeof(list));
@@ -313,7 +313,27 @@ int cg_settle_v2(struct cg *cg, const char *own, const struct cg_plan *p, struct
 {
 	int r = write_limits(cg, own, p, e);
 
-	return r == 0 && p->delegate ? give_away(cg, p->owner_uid, e) : r;
+	return r == 0 && p->delegate ? give_away(&cg->dirs[0], p->owner_uid, e) : r;
+}
+
+int cg_enter_child(struct cg *cg, const struct cg_plan *p, pid_t pid, struct err *e)
+{
+	auto_free char *path = NULL;
+	auto_close int fd = -1;
+	struct cg_dir d = {.root = cg->dirs[0].root};
+	int r;
+
+	if (asprintf(&path, "%s/%s", cg->dirs[0].path, p->child) < 0)
+		die_out_of_memory();
+	if (mkdirat(cg->dirs[0].fd, p->child, 0755) < 0 && errno != EEXIST)
+		return err_sys(e, "make the cgroup %s", path);
+	fd = openat(cg->dirs[0].fd, p->child, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "open the cgroup %s", path);
+	d.fd = fd;
+	d.path = path;
+	r = p->child_uid == geteuid() ? 0 : give_away(&d, p->child_uid, e);
+	return r < 0 ? r : cg_join_dir(&d, pid, e);
 }
 
 int cg_make_v2(int root, const struct cg_plan *p, struct cg *cg, struct err *e)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `brig features`: the features structure of the runtime-spec. Prints nothing on stderr: CRI-O
  * reads both streams as one JSON document. */
+#include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -42,12 +43,23 @@ static struct strv supported_flags(struct arena *a)
 
 static const struct opt_bool yes = {true, true};
 
-static struct oci_features *describe(struct arena *a)
+static void add_handler_dir(struct arena *a, struct oci_features *f, const char *dir)
+{
+	struct str_map *m = &f->annotations;
+	struct str_pair *v = arena_array(a, m->n + 1, sizeof(*v));
+
+	memcpy(v, m->v, m->n * sizeof(*v));
+	v[m->n] = (struct str_pair){(char *)"org.brig.handler-dir", (char *)dir};
+	*m = (struct str_map){v, m->n + 1};
+}
+
+static struct oci_features *describe(struct arena *a, const struct rt_globals *g)
 {
 	struct oci_features *f = spec_features_new(a);
 	struct oci_features_linux *l = f->linux_;
 
 	f->mount_options = mount_options(a);
+	add_handler_dir(a, f, g->handler_dir);
 	l->capabilities = capabilities(a);
 	*l->cgroup = (struct oci_features_cgroup){.v1 = yes, .v2 = yes, .systemd = yes,
 						  .systemd_user = yes, .rdma = yes};
@@ -75,12 +87,11 @@ int cmd_features(int argc, char **argv, const struct rt_globals *g)
 	struct err e = {0};
 	int r = cli_parse(&c, argc, argv, &e);
 
-	(void)g;
 	if (r == CLI_HELP)
 		return 0;
 	if (r >= 0) {
 		json_writer_init(&w, &out, true);
-		spec_features_write(&w, describe(a));
+		spec_features_write(&w, describe(a, g));
 		strbuf_addc(&out, '\n');
 		r = io_write_all(STDOUT_FILENO, out.p, out.len);
 		if (r < 0)

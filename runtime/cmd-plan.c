@@ -10,11 +10,10 @@
 #include "runtime/cli.h"
 #include "runtime/commands.h"
 
-static int print_plan(struct arena *a, const char *bundle, const char *id, struct rt_host *h,
+static int print_plan(struct arena *a, const char *bundle, struct plan_options *po, struct rt_host *h,
 		      struct err *e)
 {
 	auto_strbuf struct strbuf out = {0};
-	struct plan_options po = {.id = id};
 	struct json_writer w;
 	struct rt_bundle b;
 	struct plan *p;
@@ -24,8 +23,8 @@ static int print_plan(struct arena *a, const char *bundle, const char *id, struc
 		r = rt_host_probe(a, h, e);
 	if (r < 0)
 		return r;
-	po.bundle = b.path;
-	r = plan_build(a, &(struct plan_input){b.spec, &po, h}, &p, e);
+	po->bundle = b.path;
+	r = plan_build(a, &(struct plan_input){b.spec, po, h}, &p, e);
 	if (r < 0)
 		return r;
 	json_writer_init(&w, &out, true);
@@ -49,17 +48,19 @@ int cmd_plan(int argc, char **argv, const struct rt_globals *g)
 		.n = sizeof(options) / sizeof(options[0]),
 		.max_args = 1,
 	};
+	struct plan_options po = {.id = "plan", .handler_dir = g->handler_dir};
 	struct rt_host h = {.procfs = -1, .cgroups = {.root = -1}};
 	struct err e = {0};
 	int r = cli_parse(&c, argc, argv, &e);
 
-	(void)g;
 	if (r == CLI_HELP)
 		return 0;
 	if (r >= 0 && r < argc && !str_valid_id(argv[r]))
 		r = err_set(&e, EINVAL, "invalid container ID format: %s", argv[r]);
+	if (r >= 0 && r < argc)
+		po.id = argv[r];
 	if (r >= 0)
-		r = print_plan(a, bundle, r < argc ? argv[r] : "plan", &h, &e);
+		r = print_plan(a, bundle, &po, &h, &e);
 	rt_host_close(&h);
 	return r < 0 ? command_failed(&e, 1) : 0;
 }

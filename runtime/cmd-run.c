@@ -166,6 +166,7 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 		.systemd_cgroup = l->globals->systemd_cgroup,
 		.no_cgroup = l->globals->no_cgroup,
 		.create = create,
+		.handler_dir = l->globals->handler_dir,
 	};
 	bool leave = create || o->detach;
 	const char *receiver;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "nsenter/netdev.h"
 #include "runtime/activation.h"
+#include "runtime/handler.h"
 #include "runtime/stdio.h"
 
 /* ---- the seccomp agent ---- */
@@ -169,4 +170,25 @@ int row_own_streams(void *ctx, struct err *e)
 
 	stdio_host_uid(&l->plan->uid_maps, l->plan->security->uid, &uid);
 	return stdio_own(l->stdio, uid, e);
+}
+
+/* ---- run.oci.handler ---- */
+
+bool row_has_handler(const void *ctx)
+{
+	return PLAN(ctx)->handler != NULL;
+}
+
+int row_open_handler(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	const struct plan *p = l->plan;
+
+	l->handler = handler_open(p->options.handler_dir, p->handler, &p->uid_maps, e);
+	return l->handler < 0 ? l->handler : 0;
+}
+
+void row_undo_open_handler(void *ctx)
+{
+	cleanup_close(&LAUNCH(ctx)->handler);
 }

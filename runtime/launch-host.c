@@ -512,3 +512,16 @@ int row_attach_cgroup(void *ctx, struct err *e)
 
 	return cg_attach(l->cgroup, l->channel.child.pid, e);
 }
+
+/* Behind the cgroup namespace, which shows the whole of the container's cgroup. */
+bool row_has_child_cgroup(const void *ctx)
+{
+	return PLAN(ctx)->cgroup->child != NULL;
+}
+
+int row_enter_child_cgroup(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return cg_enter_child(l->cgroup, l->plan->cgroup, l->channel.child.pid, e);
+}

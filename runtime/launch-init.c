@@ -19,6 +19,7 @@
 #include "nsenter/ns.h"
 #include "nsenter/timens.h"
 #include "runtime/console.h"
+#include "runtime/handler.h"
 #include "runtime/payload.h"
 #include "runtime/stdio.h"
 #include "runtime/sysctl.h"
@@ -374,6 +375,12 @@ int row_exec_tiny_init(void *ctx, struct err *e)
 	return tinyinit_exec(&t, e);
 }
 
+/* What a handler runs is its matter. */
+bool row_finds_program(const void *ctx)
+{
+	return row_is_create(ctx) && !PLAN(ctx)->handler;
+}
+
 int row_find_program(void *ctx, struct err *e)
 {
 	return payload_find(PLAN(ctx)->argv, PLAN(ctx)->envp, e);
@@ -422,5 +429,8 @@ bool row_filter_at_once(const void *ctx)
 
 int row_exec_program(void *ctx, struct err *e)
 {
-	return payload_exec(PLAN(ctx)->argv, PLAN(ctx)->envp, e);
+	const struct plan *p = PLAN(ctx);
+
+	return p->handler ? handler_exec(LAUNCH(ctx)->handler, p->argv, p->envp, e)
+			  : payload_exec(p->argv, p->envp, e);
 }

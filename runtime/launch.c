@@ -34,6 +34,7 @@ static const struct step rows[] = {
 	{"record the cgroup", STEP_PARENT, row_has_explicit_cgroup, row_record_intent, NULL},
 	{"make the resctrl group", STEP_PARENT, row_has_resctrl, row_make_resctrl, row_undo_make_resctrl},
 	{"open the mount sources", STEP_PARENT, row_sources_by_parent, row_open_sources, row_undo_open_sources},
+	{"open the handler", STEP_PARENT, row_has_handler, row_open_handler, row_undo_open_handler},
 	{"prepare the init", STEP_PARENT, row_has_tiny_init, row_prepare_tiny_init, row_undo_tiny_init},
 	{"connect the console", STEP_PARENT, row_has_terminal, row_connect_console, row_undo_connect_console},
 	{"give the streams to the payload", STEP_PARENT, row_streams_change_owner, row_own_streams, NULL},
@@ -53,6 +54,7 @@ static const struct step rows[] = {
 	{"make a session", STEP_INIT, NULL, row_new_session, NULL},
 	{"make a session keyring", STEP_INIT, row_new_keyring, row_join_keyring, NULL},
 	{"make the cgroup namespace", STEP_INIT, row_new_cgroupns, row_make_cgroupns, NULL},
+	{"enter the delegated cgroup", STEP_PARENT, row_has_child_cgroup, row_enter_child_cgroup, NULL},
 	{"make the time namespace", STEP_INIT, row_new_timens, row_make_timens, NULL},
 	{"bring up the loopback device", STEP_INIT, row_new_netns, row_loopback_up, NULL},
 	{"set the host name", STEP_INIT, row_has_names, row_set_names, NULL},
@@ -83,7 +85,7 @@ static const struct step rows[] = {
 	{"set the capabilities", STEP_INIT, NULL, row_set_caps, NULL},
 	{"die with the parent", STEP_INIT, row_die_with_parent, row_set_die_with_parent, NULL},
 	{"set no-new-privileges", STEP_INIT, row_no_new_privs, row_set_no_new_privs, NULL},
-	{START, STEP_INIT, row_is_create, row_find_program, NULL},
+	{START, STEP_INIT, row_finds_program, row_find_program, NULL},
 	{"run the hooks", STEP_INIT, row_start_hooks_at_once, row_run_start_container, NULL},
 	{"install the seccomp filter", STEP_INIT, row_filter_at_once, row_install_filter, NULL},
 	{"send the seccomp listener", STEP_PARENT, row_listener_last, row_send_listener, NULL},
@@ -111,6 +113,7 @@ static void close_private(struct rt_launch *l)
 {
 	rootfs_close(l->plan->rootfs);
 	cleanup_close(&l->init_exe);
+	cleanup_close(&l->handler);
 	cleanup_close(&l->status_write);
 	cleanup_close(&l->start_fd);
 	cleanup_close(&l->console[0]);

@@ -50,6 +50,7 @@ struct rt_launch {
 	struct step_channel channel;
 	bool devices_beside;     /* the device filter is loaded while INIT works: it waits for */
 	uint32_t devices_loaded; /* this futex to become 1 */
+	int handler;             /* the program of run.oci.handler */
 	int init_exe;            /* the tiny init's executable */
 	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
 	int console_peer;        /* INIT only */
@@ -65,7 +66,7 @@ struct rt_launch {
 
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
-	.init_exe = -1, .cwd_fd = -1,                                                                 \
+	.init_exe = -1, .handler = -1, .cwd_fd = -1,                                                                 \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \

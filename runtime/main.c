@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "runtime/cli.h"
 #include "runtime/commands.h"
+#include "runtime/handler.h"
 #include "runtime/state.h"
 
 enum { STACK_NEEDED = 64 << 10 };
@@ -143,6 +144,12 @@ static int use_words(const struct words *w, struct rt_globals *g, struct err *e)
 	if (str_index(rootless, w->rootless) < 0)
 		return err_set(e, EINVAL, "--rootless: \"%s\" is none of true, false, auto", w->rootless);
 	g->log_format = str_eq(w->format, "json") ? LOG_FORMAT_JSON : LOG_FORMAT_TEXT;
+	if (!g->handler_dir)
+		g->handler_dir = getenv("BRIG_HANDLER_DIR");
+	if (!g->handler_dir || !*g->handler_dir)
+		g->handler_dir = HANDLER_DEFAULT_DIR;
+	if (*g->handler_dir != '/')
+		return err_set(e, EINVAL, "--handler-dir: \"%s\" is not an absolute path", g->handler_dir);
 	g->debug = g->debug || str_eq(w->level, "debug");
 	g->systemd_cgroup = g->systemd_cgroup || manager == 1;
 	g->no_cgroup = manager == 2;
@@ -161,6 +168,7 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 		{"log-format", 0, CLI_STRING, &w.format, "text|json", "format of the log file"},
 		{"log-level", 0, CLI_STRING, &w.level, NULL, NULL},
 		{"criu", 0, CLI_STRING, &criu, NULL, NULL}, /* of no effect under runc, too */
+		{"handler-dir", 0, CLI_STRING, &g->handler_dir, "DIR", "the programs of run.oci.handler (default " HANDLER_DEFAULT_DIR ")"},
 		{"debug", 0, CLI_FLAG, &g->debug, NULL, "log every step"},
 		{"systemd-cgroup", 0, CLI_FLAG, &g->systemd_cgroup, NULL, "cgroupsPath is slice:prefix:name, made by systemd"},
 		{"cgroup-manager", 0, CLI_STRING, &w.manager, "NAME", "cgroupfs (the default), systemd, or disabled"},

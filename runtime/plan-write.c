@@ -234,6 +234,8 @@ static void write_process(struct json_writer *w, const struct plan *p)
 {
 	json_key(w, "process");
 	json_begin_object(w);
+	if (p->handler)
+		json_member_str(w, "handler", p->handler);
 	write_strings(w, "args", p->argv);
 	write_strings(w, "env", p->envp);
 	json_member_bool(w, "homeFromPasswd", p->find_home);

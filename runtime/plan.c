@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "runtime/handler.h"
 #include "runtime/listener.h"
 #include "runtime/sysctl.h"
 
@@ -242,13 +243,33 @@ static bool is_replaced(const struct strv *by, const char *entry)
 	return false;
 }
 
+static int plan_handler(struct plan *p, struct err *e)
+{
+	const char *name = p->options.handler_dir ? str_map_get(&p->spec->annotations, HANDLER_ANNOTATION) : NULL;
+
+	if (name && !str_valid_id(name))
+		return err_set(e, EINVAL, "annotations." HANDLER_ANNOTATION ": \"%.64s\" is not a name of letters, digits and "
+					  "_.-", name);
+	p->handler = name;
+	return 0;
+}
+
+static char **with_handler(struct arena *a, const char *handler, const struct strv *args)
+{
+	char **argv = arena_array(a, args->n + 2, sizeof(char *));
+
+	argv[0] = (char *)handler;
+	memcpy(argv + 1, args->v, args->n * sizeof(char *));
+	return argv;
+}
+
 static void plan_process(struct arena *a, struct plan *p)
 {
 	const struct oci_process *proc = p->spec->process;
 	const struct strv *extra = &p->options.extra_env;
 	size_t n = 0;
 
-	p->argv = proc->args.v;
+	p->argv = p->handler ? with_handler(a, p->handler, &proc->args) : proc->args.v;
 	p->envp = arena_array(a, proc->env.n + extra->n + 2, sizeof(char *)); /* room for HOME and NULL */
 	for (size_t i = 0; i < proc->env.n; i++) {
 		char *entry = proc->env.v[i];
@@ -462,6 +483,9 @@ int plan_build(struct arena *a, const struct plan_input *in, struct plan **ret, 
 		r = plan_rootfs(a, p, h, e);
 	if (r == 0)
 		r = plan_security(a, p, h, e);
+	if (r < 0)
+		return r;
+	r = plan_handler(p, e);
 	if (r < 0)
 		return r;
 	plan_process(a, p);

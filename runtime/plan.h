@@ -41,6 +41,7 @@ struct plan_options {
 	enum plan_userns userns;
 	bool systemd_cgroup, no_cgroup;
 	bool create;             /* INIT waits for `start` before the exec */
+	const char *handler_dir; /* where run.oci.handler is looked up; NULL: it has no effect */
 	unsigned preserve_fds;
 	struct strv extra_env;   /* instead of process.env's entries of the same name */
 	struct oci_mount *extra_mount; /* behind those of the spec; may be NULL */
@@ -68,6 +69,7 @@ struct plan {
 	struct sec_plan *security;
 
 	struct sec_wall *wall;   /* NULL: no Landlock */
+	const char *handler;     /* name of the program that runs argv[1], argv[0] is it too; NULL: none */
 	char **argv, **envp;     /* NULL-terminated; entries without '=' are dropped */
 	size_t n_env;            /* envp has room for one more */
 	bool find_home;          /* HOME is not given: from the container's passwd */

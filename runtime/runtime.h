@@ -23,6 +23,7 @@ struct rt_globals {
 	bool debug;
 	bool systemd_cgroup;    /* --systemd-cgroup, --cgroup-manager=systemd */
 	bool no_cgroup;         /* --cgroup-manager=disabled */
+	const char *handler_dir; /* --handler-dir, absolute */
 	bool trace_steps;       /* --trace-steps: microseconds per row on stderr */
 };
 

@@ -44,36 +44,49 @@ static bool is_unwritable(int fd)
 
 /* The owner can give himself the right to write; others and groups need to have it. False also when
  * it cannot be found out. */
-static bool only_owner_can_write(uid_t *ret_owner)
+static bool only_owner_can_write(const struct stat *st, uid_t *ret_owner)
 {
-	struct stat st;
-
-	if (stat(own_exe, &st) < 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
 		return false;
-	*ret_owner = st.st_uid;
+	*ret_owner = st->st_uid;
 	return true;
 }
 
 bool self_is_exposed(int procfs, pid_t pid, bool own_userns)
 {
 	struct err e = {0};
+	struct stat st;
 	uid_t owner;
 
-	if (!own_userns || !only_owner_can_write(&owner))
+	if (!own_userns || stat(own_exe, &st) < 0 || !only_owner_can_write(&st, &owner))
 		return true;
 	return idmap_has_outside(procfs, pid, "uid_map", owner, &e) != 0;
 }
 
-bool self_is_exposed_to(const struct oci_id_mapping_list *uids)
+static bool is_exposed_to(const struct stat *st, const struct oci_id_mapping_list *uids)
 {
 	uid_t owner;
 
-	if (!only_owner_can_write(&owner) || !uids->n)
+	if (!only_owner_can_write(st, &owner) || !uids->n)
 		return true;
 	for (size_t i = 0; i < uids->n; i++)
 		if (owner >= uids->v[i].host_id && owner - uids->v[i].host_id < uids->v[i].size)
 			return true;
 	return false;
+}
+
+bool self_is_exposed_to(const struct oci_id_mapping_list *uids)
+{
+	struct stat st;
+
+	return stat(own_exe, &st) < 0 || is_exposed_to(&st, uids);
+}
+
+bool self_is_program_safe(int fd, const struct oci_id_mapping_list *uids)
+{
+	struct stat st;
+
+	return is_unwritable(fd) || (fstat(fd, &st) == 0 && !is_exposed_to(&st, uids));
 }
 
 /* A detached mount of just this file, O_PATH; -1 where we may not make one. */
@@ -96,6 +109,33 @@ static int make_memfd(void)
 	return fd;
 }
 
+/* A sealed copy of a program. */
+static int copy_of(int from, struct err *e)
+{
+	auto_close int to = make_memfd();
+	ssize_t n;
+
+	if (to < 0)
+		return err_sys(e, "make a copy in memory");
+	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
+		;
+	if (n < 0)
+		return err_sys(e, "copy");
+	if (fchmod(to, 0555) < 0 || fcntl(to, F_ADD_SEALS, SEALS) < 0)
+		return err_sys(e, "seal the copy");
+	return take_fd(&to);
+}
+
+int self_protect_program(int fd, struct err *e)
+{
+	int safe = open_read_only(fd);
+
+	if (safe >= 0)
+		return safe;
+	safe = copy_of(fd, e);
+	return safe < 0 ? err_wrap(e, "a program that the container cannot write") : safe;
+}
+
 static int open_error(struct err *e)
 {
 	if (errno == ENOENT || errno == ENOTDIR)
@@ -106,20 +146,13 @@ static int open_error(struct err *e)
 
 static int copy_sealed(struct err *e)
 {
-	auto_close int from = open(own_exe, O_RDONLY | O_CLOEXEC), to = make_memfd();
-	ssize_t n;
+	auto_close int from = open(own_exe, O_RDONLY | O_CLOEXEC);
+	int to;
 
 	if (from < 0)
 		return open_error(e);
-	if (to < 0)
-		return err_sys(e, "make a copy of our own executable in memory");
-	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
-		;
-	if (n < 0)
-		return err_sys(e, "copy our own executable");
-	if (fchmod(to, 0555) < 0 || fcntl(to, F_ADD_SEALS, SEALS) < 0)
-		return err_sys(e, "seal the copy of our own executable");
-	return take_fd(&to);
+	to = copy_of(from, e);
+	return to < 0 ? err_wrap(e, "our own executable") : to;
 }
 
 /* Without an exec; false where that does not work. A mount's descriptor cannot be mapped itself. */

@@ -24,6 +24,10 @@
 bool self_is_exposed(int procfs, pid_t pid, bool own_userns);
 /* The same for a container that is to be made; no mappings: it has no user namespace of its own. */
 bool self_is_exposed_to(const struct oci_id_mapping_list *uids);
+/* The same for another program; a container with these ids cannot write it by /proc/PID/exe. */
+bool self_is_program_safe(int fd, const struct oci_id_mapping_list *uids);
+/* Another descriptor of the program by which nobody can write it. */
+int self_protect_program(int fd, struct err *e);
 /* Nobody can write the file we run from: self_protect has been at work, or it is on a read-only mount. */
 bool self_is_safe(void);
 /*

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "security/filter-calls.h"
 
 enum { KERNEL_MAX_ERRNO = 4095, DEFAULT_ERRNO = EPERM };
 
@@ -112,4 +113,20 @@ bool sec_seccomp_flag_supported(const char *flag)
 		bits |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
 	/* A NULL program: EFAULT once the flags have been accepted, EINVAL otherwise. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, bits, NULL) < 0 && errno == EFAULT;
+}
+
+int sec_filter_check_names(const struct oci_seccomp *s, struct err *e)
+{
+	struct sec_call ways[SEC_CALL_WAYS];
+	char name[64];
+
+	for (size_t i = 0; i < s->syscalls.n; i++) {
+		const struct strv *names = &s->syscalls.v[i].names;
+
+		for (size_t k = 0; k < names->n; k++)
+			if (sec_call_find(sec_abis, names->v[k], ways) < 0)
+				return err_set(e, EINVAL, "linux.seccomp.syscalls[%zu].names[%zu]: unknown system call %s", i, k,
+					       str_escape(name, sizeof(name), names->v[k]));
+	}
+	return 0;
 }

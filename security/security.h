@@ -145,6 +145,9 @@ int sec_install_filter(const struct sec_plan *p, int *ret_listener, struct err *
 
 /* ---- seccomp programs ---- */
 
+/* Every name of the profile has to be that of a call on some architecture. */
+int sec_filter_check_names(const struct oci_seccomp *s, struct err *e);
+
 #define SEC_RAW_ANNOTATION "run.oci.seccomp_bpf_data"
 #define SEC_GROUPS_ANNOTATION "run.oci.keep_original_groups"
 

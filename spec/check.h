@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "spec/oci.h"
 
@@ -24,6 +25,9 @@ bool check_is_interface(const char *s);  /* a network device's name as the kerne
 int check_id(const char *path, uint32_t id, struct err *e);
 /* Sizes > 0, no wrap, no overlap on either side, not more lines than the kernel takes. */
 int check_id_mappings(const char *path, const struct oci_id_mapping_list *m, struct err *e);
+
+/* annotations.c: puts into the document what annotations of crun say. */
+int spec_use_annotations(struct arena *a, struct oci_spec *s, struct err *e);
 
 int check_linux(const struct oci_linux *l, struct err *e);
 int check_seccomp(const struct oci_seccomp *s, struct err *e);

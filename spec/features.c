@@ -2,6 +2,7 @@
 /* The features structure: one field table, and the lists that are the same in every build. */
 #include "spec/features.h"
 
+#include "spec/annotations.h"
 #include "spec/names.h"
 #include "spec/spec.h"
 
@@ -118,18 +119,20 @@ static struct oci_features_linux *new_linux(struct arena *a)
 	return l;
 }
 
-/* Those that change what a container may do; "x." is all that begin with it. */
-static const char *const unsafe_annotations[] = {
-	"org.brig.proc",
-	"org.criu.config",
-	"org.systemd.property.",
-	"run.oci.hooks.stderr",
-	"run.oci.hooks.stdout",
-	"run.oci.keep_original_groups",
-	"run.oci.pidfd_receiver",
-	"run.oci.seccomp_bpf_data",
-	NULL,
-};
+/* Those that change what a container may do. */
+static struct strv unsafe_annotations(struct arena *a)
+{
+	struct strv s = {0};
+	size_t n = 0;
+
+	while (spec_annotations[n].key)
+		n++;
+	s.v = arena_array(a, n + 1, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		if (!spec_annotations[i].harmless)
+			s.v[s.n++] = arena_strdup(a, spec_annotations[i].key);
+	return s;
+}
 
 struct oci_features *spec_features_new(struct arena *a)
 {
@@ -142,7 +145,7 @@ struct oci_features *spec_features_new(struct arena *a)
 	f->annotations.v = arena_array(a, 1, sizeof(*f->annotations.v));
 	f->annotations.v[0].key = arena_strdup(a, "org.brig.version");
 	f->annotations.v[0].value = arena_strdup(a, BRIG_VERSION);
-	f->potentially_unsafe_config_annotations = oci_names_to_strv(a, unsafe_annotations);
+	f->potentially_unsafe_config_annotations = unsafe_annotations(a);
 	f->linux_ = new_linux(a);
 	return f;
 }

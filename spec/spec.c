@@ -31,6 +31,9 @@ int spec_parse(const char *text, size_t len, struct arena *a, struct oci_spec **
 	/* the schema leaves it open because of Hyper-V; the text says REQUIRED for Linux */
 	if (!s->root)
 		return check_fail(e, "root: is missing");
+	r = spec_use_annotations(a, s, e);
+	if (r < 0)
+		return r;
 	r = spec_validate(s, e);
 	if (r < 0)
 		return r;

@@ -151,13 +151,18 @@ receive_pidfd() {
 	wait_for 10 [ -S "$T/socket" ]
 }
 
-@test "--pidfd-socket: run and create send a pidfd of the container's process" {
-	local command
+@test "--pidfd-socket and run.oci.pidfd_receiver: run and create send a pidfd of the container's process" {
+	local command option
 	for command in "run -d" create; do
 		receive_pidfd
+		option="--pidfd-socket $T/socket"
 		make_bundle "$T/bundle-$command" sleep 100
+		if [ "$command" = create ]; then
+			option=
+			edit_config "$T/bundle-$command" ".annotations[\"run.oci.pidfd_receiver\"] = \"$T/socket\""
+		fi
 		# shellcheck disable=SC2086
-		"$BRIG" --root "$BRIG_ROOT" $command --pidfd-socket "$T/socket" --pid-file "$T/pid" \
+		"$BRIG" --root "$BRIG_ROOT" $command $option --pid-file "$T/pid" \
 			-b "$T/bundle-$command" "$(new_id)" >"$T/out" 2>&1 3>&-
 		wait "$receiver"
 		assert_equal "$(<"$T/received")" "$(<"$T/pid")"

@@ -76,12 +76,42 @@ print(base64.b64encode(b"".join(struct.pack("=HBBI", *map(int, a.split())) for a
 @test "annotations that ask for what is not there are errors" {
 	make_bundle "$T/bundle" true
 	local key
-	for key in run.oci.handler run.oci.seccomp.plugins run.oci.systemd.force_cgroup_v1 run.oci.delegate-cgroup; do
+	for key in run.oci.seccomp.plugins run.oci.systemd.force_cgroup_v1; do
 		edit_config "$T/bundle" '.annotations = {($k): "x"}' --arg k "$key"
 		run_brig run -b "$T/bundle" "$(new_id)"
 		[ "$status" -ne 0 ]
 		assert_contains "$stderr" "annotations.$key is not supported"
 	done
+}
+
+@test "run.oci.seccomp_fail_unknown_syscall, run.oci.mount_context_type: wrong names are errors" {
+	make_bundle "$T/bundle" true
+	edit_config "$T/bundle" '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir", "no_such_call"], action: "SCMP_ACT_ERRNO"}]}'
+	run_brig run -b "$T/bundle" "$(new_id)"
+	assert_status 0
+	edit_config "$T/bundle" '.annotations["run.oci.seccomp_fail_unknown_syscall"] = "1"'
+	run_brig run -b "$T/bundle" "$(new_id)"
+	[ "$status" -ne 0 ]
+	assert_contains "$stderr" "names[1]: unknown system call no_such_call"
+	edit_config "$T/bundle" '.annotations = {"run.oci.mount_context_type": "any"}'
+	run_brig run -b "$T/bundle" "$(new_id)"
+	[ "$status" -ne 0 ]
+	assert_contains "$stderr" run.oci.mount_context_type
+}
+
+@test "a normal user needs no user namespace in the configuration; a single id is the program's" {
+	need_rootless
+	make_bundle "$T/bundle" sh -c 'id -u; cat /proc/self/uid_map'
+	edit_config "$T/bundle" '.linux.namespaces |= map(select(.type != "user")) | del(.linux.uidMappings, .linux.gidMappings)'
+	run_brig run -b "$T/bundle" "$(new_id)"
+	assert_status 0
+	[[ $(tr -s ' \n' ' ' <<<"$output") == "0 0 $UID 1 1 "* ]] || fail "$output"
+	edit_config "$T/bundle" '.linux.namespaces += [{type: "user"}] | .process.user = {uid: 7, gid: 8} |
+		.linux.uidMappings = [{containerID: 0, hostID: ($u | tonumber), size: 1}] |
+		.linux.gidMappings = [{containerID: 0, hostID: ($g | tonumber), size: 1}]' --arg u "$(id -u)" --arg g "$(id -g)"
+	run_brig run -b "$T/bundle" "$(new_id)"
+	assert_status 0
+	assert_equal "$(tr -s ' \n' ' ' <<<"$output")" "7 7 $UID 1 "
 }
 
 @test "--config: another file than config.json" {

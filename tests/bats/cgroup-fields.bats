@@ -61,3 +61,14 @@ OWNERS='cd /sys/fs/cgroup; stat -c "%n %u" . cgroup.procs cgroup.threads cgroup.
 	[ "$status" -ne 0 ]
 	assert_contains "$stderr" rdma
 }
+
+@test "run.oci.delegate-cgroup: the program is in a cgroup of its own below that with the limits" {
+	look "$USERNS | $(mounted '"nosuid"') | .linux.resources.pids.limit = 33 | .annotations[\"run.oci.delegate-cgroup\"] = \"inner\"" \
+		'cat /proc/self/cgroup; cd /sys/fs/cgroup; stat -c "%n %u" inner inner/cgroup.procs pids.max; cat pids.max
+		mkdir inner/sub && echo $$ >inner/sub/cgroup.procs && cat /proc/self/cgroup'
+	assert_status 0
+	assert_equal "$output" $'0::/inner\ninner 0\ninner/cgroup.procs 0\npids.max 65534\n33\n0::/inner/sub'
+	look '.annotations["run.oci.delegate-cgroup"] = "../x"' true
+	[ "$status" -ne 0 ]
+	assert_contains "$stderr" run.oci.delegate-cgroup
+}

@@ -130,6 +130,17 @@ states() { sed "${1:-1}q;d" "$T/states"; }
 	assert_contains "$stderr" "not possible for \`write\`"
 }
 
+@test "run.oci.seccomp.receiver and RUN_OCI_SECCOMP_RECEIVER: the agent's socket without listenerPath" {
+	start_agent
+	notify_bundle "$MKDIR" sh -c 'mkdir /tmp/x; true'
+	edit_config "$T/bundle" 'del(.linux.seccomp.listenerPath, .linux.seccomp.listenerMetadata)'
+	RUN_OCI_SECCOMP_RECEIVER=$T/agent run_brig run -b "$T/bundle" "$(new_id)"
+	assert_contains "$stderr" "Too many links"
+	edit_config "$T/bundle" ".annotations[\"run.oci.seccomp.receiver\"] = \"$T/agent\""
+	run_brig run -b "$T/bundle" "$(new_id)"
+	assert_contains "$stderr" "Too many links"
+}
+
 @test "without SCMP_ACT_NOTIFY the path is ignored" {
 	notify_bundle '{names: ["mkdir"], action: "SCMP_ACT_ERRNO", errnoRet: 31}' \
 		sh -c 'mkdir /tmp/x || true'

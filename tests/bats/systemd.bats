@@ -192,3 +192,23 @@ start_user_manager() {
 	[ ! -e "$LEAF" ]
 	systemctl stop brig-user.service
 }
+
+@test "systemd: run.oci.systemd.subgroup names the cgroup below the scope, or says that there is none" {
+	start '.annotations = {"run.oci.systemd.subgroup": "mine"} | .linux.resources.pids.limit = 44'
+	assert_equal "${LEAF##*/}" mine
+	assert_equal "$(files pids.max)" 44
+	sys delete -f "$id"
+	start '.annotations = {"run.oci.systemd.subgroup": "", "run.oci.delegate-cgroup": "inner"}'
+	[[ $LEAF == */$UNIT/inner ]] || fail "$LEAF"
+	inside true
+	assert_status 0
+	sys delete -f "$id"
+	start '.annotations = {"run.oci.systemd.subgroup": ""}'
+	[[ $LEAF == */$UNIT ]] || fail "$LEAF"
+	SCOPE=$LEAF
+	assert_equal "$(<"$LEAF/pids.max")" 44
+	inside true
+	assert_status 0
+	sys update --pids-limit 30 "$id"
+	assert_equal "$(property TasksMax) $(<"$LEAF/pids.max")" "30 30"
+}

@@ -487,6 +487,42 @@ static void self_cgroup(void)
 		  (1u << CG_CPUACCT) - 1);
 }
 
+/* annotate(f, KEY, VALUE): as the only annotation. */
+static void annotate(struct fixture *f, const char *key, const char *value)
+{
+	static struct str_pair pair;
+
+	pair = (struct str_pair){S(key), S(value)};
+	f->spec.annotations = (struct str_map){&pair, 1};
+}
+
+static void names_by_annotation(void)
+{
+	static struct oci_namespace user = {.type = S("user")};
+	static struct oci_id_mapping map = {0, 5000, 10};
+	struct fixture f;
+	struct cg_plan *p;
+
+	init(&f, CG_V2);
+	CHECK_STR(build(&f)->leaf, "container");
+	CHECK(!build(&f)->child);
+	annotate(&f, "run.oci.systemd.subgroup", "");
+	CHECK_STR(build(&f)->leaf, "");
+	annotate(&f, "run.oci.systemd.subgroup", "../x");
+	CHECK(!build(&f) && says("run.oci.systemd.subgroup"));
+	annotate(&f, "run.oci.delegate-cgroup", "inner");
+	CHECK_STR(build(&f)->child, "inner");
+	f.lin.namespaces = (struct oci_namespace_list){&user, 1};
+	f.lin.uid_mappings = (struct oci_id_mapping_list){&map, 1};
+	p = build(&f);
+	CHECK_INT(p->child_uid, 5000);
+	annotate(&f, "run.oci.delegate-cgroup", "..");
+	CHECK(!build(&f) && says("run.oci.delegate-cgroup"));
+	init(&f, CG_V1);
+	annotate(&f, "run.oci.delegate-cgroup", "inner");
+	CHECK(!build(&f) && says("needs cgroup v2"));
+}
+
 int main(void)
 {
 	static const struct test tests[] = {
@@ -505,6 +541,7 @@ int main(void)
 		TEST(ownership),
 		TEST(devices_v1),
 		TEST(self_cgroup),
+		TEST(names_by_annotation),
 	};
 	int r;
 

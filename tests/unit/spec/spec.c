@@ -217,5 +217,42 @@ static void test_bundle(void)
 	CHECK_INT(rmdir(dir), 0);
 }
 
-TEST_MAIN(TEST(test_round_trip), TEST(test_full_is_full), TEST(test_values),
+#define WITH(annotation, value, rest) \
+	"{\"ociVersion\":\"1.0.2\",\"root\":{\"path\":\"r\"},\"annotations\":{\"" annotation "\":\"" value "\"}," rest "}"
+#define TIME "\"linux\":{\"namespaces\":[{\"type\":\"time\"}]}"
+#define NOTIFY "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":" \
+	       "[{\"names\":[\"mkdir\"],\"action\":\"SCMP_ACT_NOTIFY\"}]}}"
+
+static void refuses(const char *text)
+{
+	auto_arena struct arena *a = arena_new();
+	struct oci_spec *s = NULL;
+	struct err e = {0};
+
+	CHECK_INT(spec_parse(text, strlen(text), a, &s, &e), -EINVAL);
+}
+
+static void test_annotations(void)
+{
+	auto_arena struct arena *a = arena_new();
+	struct oci_time_offsets *t;
+
+	t = parse(a, WITH("run.oci.timens_offset", "monotonic -3 4\\n7 5 0", TIME))->linux_->time_offsets;
+	CHECK_INT(t->monotonic->secs.v, -3);
+	CHECK_INT(t->monotonic->nanosecs.v, 4);
+	CHECK_INT(t->boottime->secs.v, 5);
+	CHECK(!parse(a, WITH("run.oci.timens_offset", "nonsense", "\"linux\":{}"))->linux_->time_offsets);
+	refuses(WITH("run.oci.timens_offset", "realtime 1 0", TIME));
+	refuses(WITH("run.oci.timens_offset", "monotonic 1", TIME));
+	refuses(WITH("run.oci.timens_offset", "monotonic 1 0 0", TIME));
+	refuses(WITH("run.oci.timens_offset", "monotonic 1 1000000000", TIME));
+	CHECK_STR(parse(a, WITH("run.oci.seccomp.receiver", "/run/a", NOTIFY))->linux_->seccomp->listener_path, "/run/a");
+	refuses(WITH("run.oci.seccomp.receiver", "run/a", NOTIFY));
+	refuses(WITH("a", "b", NOTIFY));
+	CHECK_INT(setenv("RUN_OCI_SECCOMP_RECEIVER", "/run/b", 1), 0);
+	CHECK_STR(parse(a, WITH("a", "b", NOTIFY))->linux_->seccomp->listener_path, "/run/b");
+	CHECK_INT(unsetenv("RUN_OCI_SECCOMP_RECEIVER"), 0);
+}
+
+TEST_MAIN(TEST(test_annotations), TEST(test_round_trip), TEST(test_full_is_full), TEST(test_values),
 	  TEST(test_empty_path_is_a_new_namespace), TEST(test_parts), TEST(test_bundle))

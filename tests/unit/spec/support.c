@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "spec/annotations.h"
 #include "spec/spec.h"
 #include "tests/unit/spec/describe.h"
 #include "tests/unit/test.h"
@@ -32,10 +33,19 @@ static void add_row(const char *path, const struct json_field *f, void *arg)
 	strbuf_adds(b, " |\n");
 }
 
+static const char annotations_head[] =
+	"\n## Annotations\n\n"
+	"Those that begin with `run.oci.` are crun's. `run.oci.seccomp.plugins` and `run.oci.systemd.force_cgroup_v1` are\n"
+	"errors, and all others have no effect.\n\n"
+	"| annotation | meaning |\n| --- | --- |\n";
+
 static void make(struct strbuf *b)
 {
 	strbuf_adds(b, head);
 	json_for_each_field(&oci_spec_table, add_row, b);
+	strbuf_adds(b, annotations_head);
+	for (const struct spec_annotation_info *i = spec_annotations; i->key; i++)
+		strbuf_printf(b, "| `%s` | %s |\n", i->key, i->meaning);
 }
 
 static void test_document_is_current(void)
@@ -52,13 +62,35 @@ static void test_document_is_current(void)
 	CHECK(strcmp(strbuf_str(&have), want.p) == 0);
 }
 
+static void test_manual_has_the_annotations(void)
+{
+	auto_strbuf struct strbuf text = {0};
+	const char *srcdir = getenv("srcdir");
+	char path[4096], *to;
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%s/man/brig.1", srcdir ? srcdir : ".");
+	CHECK_INT(io_read_file(AT_FDCWD, path, 1 << 20, &text, &e), 0);
+	to = text.p;
+	for (const char *from = text.p; from && *from; from++)
+		if (*from != '\\')
+			*to++ = *from;
+	if (to)
+		*to = '\0';
+	for (const struct spec_annotation_info *i = spec_annotations; i->key; i++)
+		if (!text.p || !strstr(text.p, i->key)) {
+			printf("# man/brig.1 has no %s\n", i->key);
+			CHECK(false);
+		}
+}
+
 int main(int argc, char **argv)
 {
-	static const struct test tests[] = {TEST(test_document_is_current)};
+	static const struct test tests[] = {TEST(test_document_is_current), TEST(test_manual_has_the_annotations)};
 	auto_strbuf struct strbuf b = {0};
 
 	if (argc != 2 || strcmp(argv[1], "--write") != 0)
-		return test_run(tests, 1);
+		return test_run(tests, 2);
 	make(&b);
 	return io_write_all(STDOUT_FILENO, b.p, b.len) < 0;
 }
