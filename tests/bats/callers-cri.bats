@@ -6,67 +6,10 @@
 load ../lib/common
 load ../lib/callers
 
-setup_file() {
-	command -v containerd >/dev/null && /usr/bin/python3 -c 'import grpc' 2>/dev/null || return 0
-	brig_setup
-	export MARK CGROUPS_BEFORE
-	cri_config
-	start_containerd "$T/cri.toml"
-	NS=k8s.io
-	ctr images import "$(image_tar)" >/dev/null
-	PARENT=$(new_id pods)
-	export NS PARENT
-}
-
-teardown_file() {
-	[ -z "${CONTAINERD_PID:-}" ] || remove_parent_cgroups "$PARENT" || true
-	containerd_teardown_file
-}
-
-setup() {
-	need_command containerd
-	/usr/bin/python3 -c 'import grpc' 2>/dev/null || skip "python3-grpcio is not installed"
-	set_beside
-	POD_CONFIG=$(jq -n --arg n "pod$BATS_TEST_NUMBER" --arg dir "$T/logs" --arg parent "/$PARENT" '{
-		metadata: {name: $n, uid: $n, namespace: "default"}, hostname: $n, log_directory: $dir,
-		linux: {cgroup_parent: $parent, sysctls: {"net.ipv4.ip_forward": "1"}}}')
-}
-
-teardown() {
-	[ -n "${CONTAINERD_PID:-}" ] || return 0
-	[ -n "${BATS_TEST_COMPLETED:-}" ] || { tail -n 5 "$T/containerd.log" && remove_all; }
-	assert_containerd_is_empty
-	[ -z "$(find /sys/fs/cgroup -mindepth 2 -path "*/$PARENT/*" -type d)" ]
-}
-
-# run_pod [FILTER]: sets $POD.
-run_pod() {
-	POD_CONFIG=$(jq "${1:-.}" <<<"$POD_CONFIG")
-	cri_ok RunPodSandbox "{\"config\": $POD_CONFIG}"
-	POD=$(jget .pod_sandbox_id)
-}
-
-# run_container NAME [FILTER]: sets $CTR.
-run_container() {
-	local config
-	config=$(jq -n --arg name "$1" --arg image "$CALLERS_IMAGE" '{metadata: {name: $name},
-		image: {image: $image}, command: ["sleep", "1000"], log_path: "\($name).log"} | '"${2:-.}")
-	cri_ok CreateContainer \
-		"{\"pod_sandbox_id\": \"$POD\", \"config\": $config, \"sandbox_config\": $POD_CONFIG}"
-	CTR=$(jget .container_id)
-	cri_ok StartContainer "{\"container_id\": \"$CTR\"}"
-}
-
-# exec_sync COMMAND...: in $CTR.
-exec_sync() {
-	cri_ok ExecSync "$(jq -n --arg id "$CTR" '{container_id: $id, cmd: $ARGS.positional, timeout: 20}' \
-		--args -- "$@")"
-}
-
-remove_pod() {
-	cri_ok StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}"
-	cri_ok RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}"
-}
+setup_file() { cri_setup_file; }
+teardown_file() { cri_teardown_file; }
+setup() { cri_setup; }
+teardown() { cri_teardown; }
 
 @test "a pod, two containers in its namespaces: exec, statistics, stop, remove" {
 	local first ip shared
@@ -167,9 +110,4 @@ remove_pod() {
 	assert_json .status.exit_code 137
 	assert_json .status.reason OOMKilled
 	remove_pod
-}
-
-container_has_exited() {
-	cri ContainerStatus "{\"container_id\": \"$CTR\"}"
-	[ "$(jget .status.state)" = 2 ]
 }

@@ -17,6 +17,7 @@ setup() {
 teardown() {
 	end_containers
 	[ -z "${SCOPE:-}" ] || systemctl stop "$SLICE"
+	[ -z "${LOOP:-}" ] || losetup -d "$LOOP"
 	brig_teardown
 }
 
@@ -114,6 +115,25 @@ LIMITS='.linux.resources = {
 	assert_equal "$(property DevicePolicy)" auto
 	run_brig exec "$id" sh -c 'cd /tmp; mknod kmsg c 1 11; dd if=kmsg of=/dev/null count=0 2>/dev/null'
 	assert_status 0
+}
+
+@test "systemd: io limits" {
+	[ -e /dev/loop-control ] || busybox insmod "$(find /usr/lib/uml -name loop.ko)" || skip "no loop devices here"
+	truncate -s 1M "$T/disk"
+	LOOP=$(losetup -f --show "$T/disk")
+	local device
+	device=$(printf '%d:%d' "$(stat -c 0x%t "$LOOP")" "$(stat -c 0x%T "$LOOP")")
+	start ".linux.resources.blockIO = {
+		throttleReadBpsDevice: [{major: ${device%:*}, minor: ${device#*:}, rate: 1048576}],
+		throttleWriteIOPSDevice: [{major: ${device%:*}, minor: ${device#*:}, rate: 20}]}"
+	assert_contains "$(property IOReadBandwidthMax)" "$device 1048576"
+	assert_contains "$(property IOWriteIOPSMax)" "$device 20"
+	assert_equal "$(files io.max)" "$device rbps=1048576 wbps=max riops=max wiops=20"
+	echo "{\"blockIO\": {\"throttleReadBpsDevice\": [{\"major\": ${device%:*}, \"minor\": ${device#*:}, \"rate\": 2097152}]}}" >"$T/new"
+	run_brig update -r "$T/new" "$id"
+	assert_status 0
+	assert_contains "$(property IOReadBandwidthMax)" "$device 2097152"
+	assert_equal "$(files io.max)" "$device rbps=2097152 wbps=max riops=max wiops=20"
 }
 
 @test "systemd: the name is free when delete returns; a taken one and bad properties are errors" {

@@ -193,9 +193,25 @@ END
 		>"$T/cni/10-brig.conflist"
 }
 
+# One client for all calls of a test, for it takes longer to start than a call.
+open_cri() {
+	# Without its time limit of one call.
+	coproc CRI { exec timeout -k 1 200 "${BESIDE[@]:5}" "$TESTS_LIB/cri" /run/containerd/containerd.sock 3>&-; }
+}
+
+close_cri() {
+	[ -n "${CRI_PID:-}" ] || return 0
+	local pid=$CRI_PID to=${CRI[1]}
+	exec {to}>&-
+	wait "$pid"
+}
+
 # cri METHOD [REQUEST]: sets $status, $output (the answer) and $stderr.
 cri() {
-	run --separate-stderr beside_containerd "$TESTS_LIB/cri" /run/containerd/containerd.sock "$@"
+	printf '%s %s\n' "$1" "${2//$'\n'/ }" >&"${CRI[1]}"
+	IFS= read -r output <&"${CRI[0]}" || fail "the client has ended"
+	status=0 stderr=
+	[[ $output != '! '* ]] || { status=1 stderr=${output#! } output=; }
 }
 
 # The same; a failure fails the test.
@@ -204,9 +220,83 @@ cri_ok() {
 	[ "$status" = 0 ] || fail "$stderr"
 }
 
+# --- A bats file with pods ----------------------------------------------------------------------
+
+cri_setup_file() {
+	command -v containerd >/dev/null && /usr/bin/python3 -c 'import grpc' 2>/dev/null || return 0
+	brig_setup
+	export MARK CGROUPS_BEFORE
+	cri_config
+	start_containerd "$T/cri.toml"
+	NS=k8s.io
+	ctr images import "$(image_tar)" >/dev/null
+	PARENT=$(new_id pods)
+	export NS PARENT
+}
+
+cri_teardown_file() {
+	[ -z "${CONTAINERD_PID:-}" ] || remove_parent_cgroups "$PARENT" || true
+	containerd_teardown_file
+}
+
+cri_setup() {
+	need_command containerd
+	/usr/bin/python3 -c 'import grpc' 2>/dev/null || skip "python3-grpcio is not installed"
+	set_beside
+	POD_CONFIG=$(jq -n --arg n "pod$BATS_TEST_NUMBER" --arg dir "$T/logs" --arg parent "/$PARENT" '{
+		metadata: {name: $n, uid: $n, namespace: "default"}, hostname: $n, log_directory: $dir,
+		linux: {cgroup_parent: $parent, sysctls: {"net.ipv4.ip_forward": "1"}}}')
+	open_cri
+}
+
+cri_teardown() {
+	[ -n "${CONTAINERD_PID:-}" ] || return 0
+	close_cri
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || { tail -n 5 "$T/containerd.log" && remove_all; }
+	assert_containerd_is_empty
+	[ -z "$(find /sys/fs/cgroup -mindepth 2 -path "*/$PARENT/*" -type d)" ]
+}
+
+# run_pod [FILTER]: sets $POD.
+run_pod() {
+	POD_CONFIG=$(jq "${1:-.}" <<<"$POD_CONFIG")
+	cri_ok RunPodSandbox "{\"config\": $POD_CONFIG}"
+	POD=$(jget .pod_sandbox_id)
+}
+
+# run_container NAME [FILTER]: sets $CTR.
+run_container() {
+	local config
+	config=$(jq -n --arg name "$1" --arg image "$CALLERS_IMAGE" '{metadata: {name: $name},
+		image: {image: $image}, command: ["sleep", "1000"], log_path: "\($name).log"} | '"${2:-.}")
+	cri_ok CreateContainer \
+		"{\"pod_sandbox_id\": \"$POD\", \"config\": $config, \"sandbox_config\": $POD_CONFIG}"
+	CTR=$(jget .container_id)
+	cri_ok StartContainer "{\"container_id\": \"$CTR\"}"
+}
+
+# exec_sync COMMAND...: in $CTR.
+exec_sync() {
+	cri_ok ExecSync "$(jq -n --arg id "$CTR" '{container_id: $id, cmd: $ARGS.positional, timeout: 20}' \
+		--args -- "$@")"
+}
+
+remove_pod() {
+	cri_ok StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}"
+	cri_ok RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}"
+}
+
+container_has_exited() {
+	cri ContainerStatus "{\"container_id\": \"$CTR\"}"
+	[ "$(jget .status.state)" = 2 ]
+}
+
 # --- podman --------------------------------------------------------------------------------------
 
+# podman_setup_file [MANAGER]: systemd has its sockets in /run, so that is not covered for it.
 podman_setup_file() {
+	PODMAN_CGROUPS=${1:-cgroupfs}
+	export PODMAN_CGROUPS
 	command -v podman >/dev/null || return 0
 	brig_setup
 	export MARK CGROUPS_BEFORE
@@ -217,7 +307,7 @@ podman_setup_file() {
 	chmod 700 "$T/xdg"
 	podman_config
 	# Where root's podman, conmon and brig keep their state.
-	if [ "$(id -u)" = 0 ]; then
+	if [ "$(id -u)" = 0 ] && [ "$PODMAN_CGROUPS" = cgroupfs ]; then
 		unshare --mount --propagation private bash -c '
 			mount -t tmpfs -o mode=755 tmpfs /run && exec sleep infinity' 3>&- &
 		PODMAN_HOLDER=$!
@@ -239,7 +329,7 @@ podman_config() {
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
 [engine]
-cgroup_manager = "cgroupfs"
+cgroup_manager = "$PODMAN_CGROUPS"
 events_logger = "file"
 runtime = "brig"
 tmp_dir = "$T/libpod"
@@ -307,7 +397,7 @@ podman_teardown() {
 
 podman_leftovers() {
 	local root=$T/xdg/brig
-	[ -z "${PODMAN_HOLDER:-}" ] || root=/proc/$PODMAN_HOLDER/root/run/brig
+	[ "$(id -u)" != 0 ] || root=/proc/${PODMAN_HOLDER:-self}/root/run/brig
 	podman ps -aq
 	ls -d "$root"/* 2>/dev/null
 	find /sys/fs/cgroup -name 'libpod-*' -type d
@@ -320,9 +410,12 @@ podman_teardown_file() {
 	if [ "$(id -u)" != 0 ]; then
 		podman unshare rm -rf "$T/storage" "$T/runroot"
 		kill "$(cat "$T/libpod/pause.pid" "$T/xdg/libpod/tmp/pause.pid" 2>/dev/null)" || true
-	else
+	elif [ -n "${PODMAN_HOLDER:-}" ]; then
 		kill "$PODMAN_HOLDER"
 		wait "$PODMAN_HOLDER" 2>/dev/null || true
+	else
+		systemctl stop machine.slice
+		umount "$T/storage/overlay"
 	fi
 	# What podman makes for itself at the top.
 	for name in libpod_parent/conmon libpod_parent podman_probe; do

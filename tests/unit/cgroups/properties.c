@@ -90,6 +90,64 @@ static void names(void)
 	strbuf_free(&b);
 }
 
+/* ---- limits ---- */
+
+static int put_limit(struct strbuf *b, const char *file, const char *value)
+{
+	struct cg_setting setting = {.file = file, .value = value, .origin = "linux.resources.x"};
+	const struct cg_plan p = {.settings = {&setting, 1}};
+	struct err e = {0};
+
+	b->len = 0;
+	return cg_put_limits(b, &p, &e);
+}
+
+/* Name, signature and value, with their padding. */
+static bool limit_sends(const char *file, const char *value, const char *bytes, size_t n)
+{
+	struct strbuf b = {0};
+	bool same = put_limit(&b, file, value) == 0 && b.len == n && (n == 0 || memcmp(b.p, bytes, n) == 0);
+
+	strbuf_free(&b);
+	return same;
+}
+#define LIMIT(file, value, bytes) CHECK(limit_sends(file, value, bytes, sizeof(bytes) - 1))
+
+static void sets_of_processors_and_nodes(void)
+{
+	struct strbuf b = {0};
+
+	LIMIT("cpuset.cpus", "0", "\13\0\0\0AllowedCPUs\0\2ay\0\1\0\0\0\1");
+	LIMIT("cpuset.cpus", "0-3,8", "\13\0\0\0AllowedCPUs\0\2ay\0\2\0\0\0\17\1");
+	LIMIT("cpuset.cpus", "", "\13\0\0\0AllowedCPUs\0\2ay\0\0\0\0\0");
+	LIMIT("cpuset.mems", "1", "\22\0\0\0AllowedMemoryNodes\0\2ay\0\0\1\0\0\0\2");
+	CHECK_INT(put_limit(&b, "cpuset.cpus", "3-1"), -EINVAL);
+	CHECK_INT(put_limit(&b, "cpuset.cpus", "8192"), -EINVAL);
+	CHECK_INT(put_limit(&b, "cpuset.cpus", "1;2"), -EINVAL);
+	strbuf_free(&b);
+}
+
+static void io_limits(void)
+{
+	struct strbuf b = {0};
+
+	LIMIT("io.weight", "250", "\10\0\0\0IOWeight\0\1t\0" "\372\0\0\0\0\0\0\0");
+	LIMIT("io.weight", "default 250", "\10\0\0\0IOWeight\0\1t\0" "\372\0\0\0\0\0\0\0");
+	LIMIT("io.weight", "8:0 250", "\16\0\0\0IODeviceWeight\0\5a(st)\0\0\0"
+	      "\40\0\0\0\16\0\0\0/dev/block/8:0\0\0\0\0\0\0" "\372\0\0\0\0\0\0\0");
+	LIMIT("io.max", "8:0 wbps=4096", "\23\0\0\0IOWriteBandwidthMax\0\5a(st)\0\0"
+	      "\40\0\0\0\0\0\0\0\16\0\0\0/dev/block/8:0\0\0\0\0\0\0" "\0\20\0\0\0\0\0\0");
+	LIMIT("io.max", "8:0 riops=max", "\15\0\0\0IOReadIOPSMax\0\5a(st)\0\0\0\0"
+	      "\40\0\0\0\16\0\0\0/dev/block/8:0\0\0\0\0\0\0" "\377\377\377\377\377\377\377\377");
+	CHECK_INT(put_limit(&b, "io.weight", "0"), -EINVAL);
+	CHECK_INT(put_limit(&b, "io.weight", "10001"), -EINVAL);
+	CHECK_INT(put_limit(&b, "io.max", "8:0 rbps=-1"), -EINVAL);
+	CHECK_INT(put_limit(&b, "io.max", "8:0 latency=1"), -EINVAL);
+	/* What systemd does not know is in the leaf only. */
+	LIMIT("hugetlb.2MB.max", "4096", "");
+	strbuf_free(&b);
+}
+
 int main(void)
 {
 	static const struct test tests[] = {
@@ -97,6 +155,8 @@ int main(void)
 		TEST(seconds_are_microseconds),
 		TEST(what_is_no_value_is_refused),
 		TEST(names),
+		TEST(sets_of_processors_and_nodes),
+		TEST(io_limits),
 	};
 
 	return test_run(tests, sizeof(tests) / sizeof(tests[0]));
