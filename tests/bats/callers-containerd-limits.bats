@@ -58,7 +58,7 @@ cgroup_value() {
 	ctr events >"$T/events" &
 	local events=$!
 	wait_for 10 containerd_has_client
-	run ctr_run "$ID" --rm --memory-limit 20971520 -- sh -c 'x=$(tr "\0" x </dev/zero)'
+	run ctr_run "$ID" --rm --memory-limit 20971520 -- dd if=/dev/zero of=/dev/null bs=64M count=1
 	[ "$status" -ne 0 ]
 	wait_for 5 grep -q /tasks/oom "$T/events"
 	kill $events

@@ -104,7 +104,7 @@ teardown() { cri_teardown; }
 
 @test "a container that cannot be started; out of memory is the reason of an exit" {
 	run_pod
-	run_container one '.command = ["sh", "-c", "x=$(tr \"\\0\" x </dev/zero)"]
+	run_container one '.command = ["dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"]
 		| .linux = {resources: {memory_limit_in_bytes: 20971520}}'
 	wait_for 20 container_has_exited
 	assert_json .status.exit_code 137

@@ -18,7 +18,7 @@ teardown() { podman_teardown; }
 	assert_equal "$(sort <<<"$output")" $'CPUQuotaPerSecUSec=500ms\nMemoryMax=16777216\nSlice=machine.slice\nTasksMax=20'
 	podman update --memory 8m --memory-swap 8m "$NAME"
 	assert_equal "$(systemctl show --value --property=MemoryMax "$scope")" 8388608
-	run podman exec "$NAME" sh -c 'x=$(tr "\0" x </dev/zero)'
+	run podman exec "$NAME" dd if=/dev/zero of=/dev/null bs=64M count=1
 	assert_status 137
 	grep -q '^oom_kill [1-9]' "/sys/fs/cgroup/machine.slice/$scope/container/memory.events"
 	run podman stats --no-stream --format '{{.MemUsage}}' "$NAME"

@@ -166,7 +166,7 @@ LIMITS='.linux.resources = {
 	assert_status 0
 	grep -q '^frozen 1' "$LEAF/cgroup.events"
 	run_brig resume "$id"
-	run_brig exec "$id" sh -c 'x=$(tr "\0" x </dev/zero)'
+	run_brig exec "$id" dd if=/dev/zero of=/dev/null bs=64M count=1
 	assert_status 137
 	grep -q '^oom_kill [1-9]' "$LEAF/memory.events"
 	run_brig kill "$id" KILL
