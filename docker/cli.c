@@ -30,35 +30,38 @@ static int keep_text(struct dk_context *c, struct err *e, int code, const char *
 	return -e->code;
 }
 
-static char *text_of(const char *fmt, va_list ap)
+/* e has the code. */
+static int keep_format(struct dk_context *c, struct err *e, const char *prefix, const char *fmt, va_list ap)
 {
 	char *text = NULL;
 
 	if (vasprintf(&text, fmt, ap) < 0)
 		die_out_of_memory();
-	return text;
+	return keep_text(c, e, e->code, prefix, text);
 }
 
 int dk_error(struct dk_context *c, struct err *e, int code, const char *fmt, ...)
 {
-	char *text;
 	va_list ap;
+	int r;
 
+	e->code = code;
 	va_start(ap, fmt);
-	text = text_of(fmt, ap);
+	r = keep_format(c, e, "", fmt, ap);
 	va_end(ap);
-	return keep_text(c, e, code, "", text);
+	return r;
 }
 
 int dk_daemon_error(struct dk_context *c, struct err *e, int code, const char *fmt, ...)
 {
-	char *text;
 	va_list ap;
+	int r;
 
+	e->code = code;
 	va_start(ap, fmt);
-	text = text_of(fmt, ap);
+	r = keep_format(c, e, "Error response from daemon: ", fmt, ap);
 	va_end(ap);
-	return keep_text(c, e, code, "Error response from daemon: ", text);
+	return r;
 }
 
 const char *dk_error_text(const struct dk_context *c, const struct err *e)

@@ -27,15 +27,21 @@ static int take_index(const struct nlmsghdr *m, void *arg)
 	return 0;
 }
 
-int dk_nl_index(int nl, const char *name)
+/* What `take` makes of the interface with that name. */
+static int ask(int nl, const char *name, int (*take)(const struct nlmsghdr *m, void *arg), int *ret)
 {
 	struct ifinfomsg i = {.ifi_family = AF_UNSPEC};
 	struct rtnl_request q;
-	int index = 0, r;
 
 	rtnl_begin(&q, RTM_GETLINK, 0, &i, sizeof(i));
 	add_text(&q, IFLA_IFNAME, name);
-	r = rtnl_call(nl, &q, take_index, &index);
+	return rtnl_call(nl, &q, take, ret);
+}
+
+int dk_nl_index(int nl, const char *name)
+{
+	int index = 0, r = ask(nl, name, take_index, &index);
+
 	return r == -ENODEV ? 0 : r < 0 ? r : index;
 }
 
@@ -84,13 +90,8 @@ static int take_peer(const struct nlmsghdr *m, void *arg)
 
 static int peer_of(int nl, const char *name)
 {
-	struct ifinfomsg i = {.ifi_family = AF_UNSPEC};
-	struct rtnl_request q;
-	int peer = 0, r;
+	int peer = 0, r = ask(nl, name, take_peer, &peer);
 
-	rtnl_begin(&q, RTM_GETLINK, 0, &i, sizeof(i));
-	add_text(&q, IFLA_IFNAME, name);
-	r = rtnl_call(nl, &q, take_peer, &peer);
 	return r < 0 ? r : peer > 0 ? peer : -ENODEV;
 }
 
