@@ -80,8 +80,8 @@ static int check_connect(struct change *w, struct err *e)
 	if (o->ip6 && *o->ip6)
 		return dk_daemon_error(c, e, EINVAL, "IPv6 addresses are not supported: brig's networks have IPv4 only");
 	if (o->link.n)
-		return dk_daemon_error(c, e, EINVAL, "links are not supported: containers of a user-defined network "
-						     "know each other by name");
+		return dk_daemon_error(c, e, EINVAL, "--link of a container that is there already is not "
+						     "supported: containers of a network know each other by name");
 	if (o->link_local_ip.n || o->driver_opt.n)
 		return dk_daemon_error(c, e, EINVAL, "link-local addresses and driver options are not supported");
 	w->endpoint = (struct dk_endpoint){

@@ -131,12 +131,15 @@ static void add_env(const struct dk_spec_input *in, struct oci_process *p)
 {
 	const struct dk_container_config *f = &in->record->config;
 	struct arena *a = in->c->arena;
+	const struct strv none = {0}, *links = in->link_env ? in->link_env : &none;
 
-	p->env.v = arena_array(a, f->env.n + 4, sizeof(char *));
+	p->env.v = arena_array(a, f->env.n + links->n + 4, sizeof(char *));
 	put_env(a, &p->env, DEFAULT_PATH);
 	put_env(a, &p->env, arena_printf(a, "HOSTNAME=%s", f->hostname));
 	if (f->tty)
 		put_env(a, &p->env, "TERM=xterm");
+	for (size_t i = 0; i < links->n; i++)
+		put_env(a, &p->env, links->v[i]);
 	for (size_t i = 0; i < f->env.n; i++)
 		put_env(a, &p->env, f->env.v[i]);
 }

@@ -17,6 +17,7 @@ struct dk_spec_input {
 	const struct rt_host *host;
 	const struct dk_network *network;
 	const struct dk_share *share; /* NULL: nothing of another container */
+	const struct strv *link_env;  /* NULL: none */
 };
 
 struct dk_spec {

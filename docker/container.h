@@ -19,6 +19,7 @@ struct dk_container {
 	struct rt_launch launch;
 	struct dk_network *network;
 	struct dk_share share;
+	struct strv link_env;      /* what --link adds */
 	bool launched;
 	bool first_arena;          /* the monitor's: the context's arena is the command's own */
 	int interrupt;             /* readable: give the start up; -1 */

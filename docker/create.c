@@ -16,6 +16,7 @@
 #include "docker/container-spec.h"
 #include "docker/container.h"
 #include "docker/events.h"
+#include "docker/links.h"
 #include "docker/platform.h"
 #include "docker/volume.h"
 #include "image/store.h"
@@ -488,7 +489,7 @@ static int check_allowed(struct dk_container *k, const struct dk_run_options *o,
 	if (o->storage_opt.n)
 		return dk_daemon_error(k->c, e, ENOTSUP, "--storage-opt is supported only for overlay over xfs with "
 				       "'pquota' mount option");
-	if (dk_share_check(k->c, o, e) < 0)
+	if (dk_share_check(k->c, o, e) < 0 || dk_links_check(k->c, o, e) < 0)
 		return -e->code;
 	if (o->cpu_shares < 0)
 		return dk_daemon_error(k->c, e, EINVAL, "shares: invalid argument");

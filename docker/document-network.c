@@ -72,7 +72,7 @@ static struct dk_value endpoint(struct arena *a, const struct at *at, const char
 	} else {
 		dk_put(a, &v, "IPAMConfig", dk_null_pointer("network.EndpointIPAMConfig"));
 	}
-	dk_put(a, &v, "Links", dk_strings(a, &p->links, true));
+	dk_put(a, &v, "Links", str_eq(p->network, "bridge") ? dk_null_array() : dk_strings(a, &p->links, true));
 	dk_put(a, &v, "Aliases", aliases(a, at->record, p));
 	put_text(a, &v, "MacAddress", p->mac);
 	dk_put(a, &v, "DriverOpts", dk_null_dict());

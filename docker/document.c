@@ -260,6 +260,21 @@ static struct dk_value extra_hosts(struct doc *d)
 	return v;
 }
 
+/* Those of the network "bridge": "/OTHER:/NAME/ALIAS". */
+static struct dk_value links(struct doc *d)
+{
+	const struct strv *l = &d->r->options.links;
+	struct dk_value v = dk_null_array();
+
+	for (size_t i = 0; i < l->n && str_eq(d->r->network.mode, "bridge"); i++) {
+		int n = (int)strcspn(l->v[i], ":");
+		const char *alias = l->v[i][n] && l->v[i][n + 1] ? l->v[i] + n + 1 : l->v[i];
+
+		dk_push(d->a, &v, dk_stringf(d->a, "/%.*s:/%s/%s", n, l->v[i], d->r->name, alias));
+	}
+	return v;
+}
+
 static void put_isolation(struct doc *d, struct dk_value *v)
 {
 	const struct dk_run_options *o = &d->r->options;
@@ -274,7 +289,7 @@ static void put_isolation(struct doc *d, struct dk_value *v)
 	put_list(d, v, "GroupAdd", &o->group_add);
 	put_text(d, v, "IpcMode", o->ipc && *o->ipc ? o->ipc : "private");
 	put_text(d, v, "Cgroup", "");
-	put_list(d, v, "Links", &o->links);
+	dk_put(d->a, v, "Links", links(d));
 	put_int(d, v, "OomScoreAdj", o->oom_score_adj);
 	put_text(d, v, "PidMode", o->pid);
 	put_bool(d, v, "Privileged", o->privileged);

@@ -190,9 +190,6 @@ static int check_endpoint(const struct dk_network_settings *s, const struct dk_e
 						 "networks only");
 	if (ip6)
 		return err_set(e, EINVAL, ENGINE "IPv6 addresses are not supported: brig's networks have IPv4 only");
-	if (n->links.n)
-		return err_set(e, EINVAL, ENGINE "links are not supported: containers of a user-defined network "
-						 "know each other by name");
 	if (n->aliases.n && !user_defined(s))
 		return err_set(e, EINVAL, ENGINE "network-scoped alias is supported only for containers in user "
 						 "defined networks");

@@ -22,6 +22,7 @@
 #include "docker/events.h"
 #include "docker/happenings.h"
 #include "docker/hosts.h"
+#include "docker/links.h"
 #include "docker/remove.h"
 #include "nsenter/ns.h"
 #include "nsenter/signals.h"
@@ -162,11 +163,14 @@ static int write_hosts(struct dk_container *k, struct err *e)
 		.hostname = k->record->config.hostname,
 		.domainname = k->record->config.domainname,
 		.network = k->network,
-		.extra_hosts = extra_hosts(k->c->arena, o),
 		.dns = o->dns, .dns_search = o->dns_search, .dns_options = o->dns_option,
 		.other = other_files(k),
 	};
 
+	h.extra_hosts = extra_hosts(k->c->arena, o);
+	k->link_env = (struct strv){0};
+	if (dk_links_add(k, &h.extra_hosts, &k->link_env, e) < 0)
+		return -e->code;
 	return dk_hosts_write(k->c->arena, &h, e);
 }
 
@@ -182,7 +186,7 @@ static void add_dockerenv(struct arena *a, struct rootfs_plan *p)
 
 static int launch_with(struct dk_container *k, const int stdio[3], struct err *e)
 {
-	struct dk_spec_input in = {k->c, k->store, k->record, &k->host, k->network, &k->share};
+	struct dk_spec_input in = {k->c, k->store, k->record, &k->host, k->network, &k->share, &k->link_env};
 	struct dk_spec *spec = arena_new_of(k->c->arena, struct dk_spec);
 	struct plan *plan;
 	int r = dk_spec_build(&in, spec, e);

@@ -218,3 +218,30 @@ print(os.getcwd(), os.environ["A"], sorted(os.listdir("/sys/class/net"))[0][:3])
 	dk network rm zeroth-sandbox-e1
 	dk image rm py >/dev/null
 }
+
+@test "--link: an alias in the hosts file; variables in the network bridge; who is missing" {
+	dk network create --internal linked >/dev/null
+	dk run -d --name db --network linked host sleep 60 >/dev/null
+	dk run -d --name web --network linked --link db:alias host sleep 60 >/dev/null
+	assert_equal "$(dk exec web sh -c 'getent hosts alias | cut -d" " -f1; env | grep ALIAS')" "$(dk inspect -f '{{.NetworkSettings.Networks.linked.IPAddress}}' db)"
+	assert_equal "$(dk inspect -f '{{.HostConfig.Links}}{{.NetworkSettings.Networks.linked.Links}}' web)" "[][db:alias]"
+	run_dk run --rm --network linked --link nosuch host true
+	assert_contains "$stderr" "could not get container for nosuch: No such container: nosuch"
+	dk rm -f db web >/dev/null && dk network rm linked >/dev/null
+	need_egress
+	dk run -d --name db --network bridge --expose 5432 -e S=x host sleep 60 >/dev/null
+	run_dk run --rm --network bridge --name web --link db:the-db host sh -c 'getent hosts the-db | cut -d" " -f1; env | grep THE_DB | sort'
+	assert_equal "$output" "172.17.0.2
+THE_DB_ENV_S=x
+THE_DB_NAME=/web/the-db
+THE_DB_PORT=tcp://172.17.0.2:5432
+THE_DB_PORT_5432_TCP=tcp://172.17.0.2:5432
+THE_DB_PORT_5432_TCP_ADDR=172.17.0.2
+THE_DB_PORT_5432_TCP_PORT=5432
+THE_DB_PORT_5432_TCP_PROTO=tcp"
+	dk create --name web --network bridge --link db host true >/dev/null
+	dk kill db >/dev/null
+	run_dk start web
+	assert_contains "$stderr" "Cannot link to a non running container: /db AS /web/db"
+	dk rm db web >/dev/null
+}

@@ -184,9 +184,6 @@ DELIBERATE = [
      "replace": [(r"WARNING: [^\n]*\n", expected.expand(RUN_ERROR)
                   % "Range of blkio weight is from 10 to 1000")]},
     # --- networks ---
-    {"ids": "C3-129", "why": "links are refused: containers of a network know each other by name",
-     "err": RUN_ERROR % "links are not supported: containers of a user-defined network know each"
-                        " other by name"},
     {"ids": "C3-130", "why": "as newer engines: --mac-address is taken", "rc": 0, "err": ""},
     {"ids": "I-13", "why": "names are in /etc/hosts; no server for them at 127.0.0.11",
      "replace": [(r"127\.0\.0\.11\noptions ndots:0", "10.255.255.53")]},
