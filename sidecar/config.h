@@ -25,8 +25,9 @@ struct config {
 	char *tmp_root, *outputs, *open_ports, *access_log;
 	struct { struct config_image *v; size_t n; } images;
 	bool best_effort;
-	uint64_t max_body, max_connections, max_running, max_queue, max_ids;
+	uint64_t max_body, max_connections, max_peer_connections, max_running, max_queue, max_ids;
 	uint64_t max_exec_ms, max_timeout_s, output_limit;
+	uint64_t head_s, body_s; /* for a request to come */
 	uint64_t files_keep_s, drain_s;
 	uint64_t session_idle_s, max_sessions;
 	uint64_t pool, pool_python;

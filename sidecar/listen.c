@@ -20,7 +20,7 @@
 #include "sidecar/config.h"
 #include "sidecar/loop.h"
 
-enum { MAX_LISTENERS = 16, FIRST_PASSED = 3 };
+enum { MAX_LISTENERS = 16, FIRST_PASSED = 3, AGAIN_MS = 200 };
 
 union address {
 	struct sockaddr any;
@@ -33,11 +33,23 @@ static struct loop_fd listeners[MAX_LISTENERS];
 static size_t n_listeners;
 static void (*on_accepted)(int fd);
 
+static void accept_again(struct loop_timer *t)
+{
+	(void)t;
+	listen_accept(true);
+}
+
+static struct loop_timer again = {.due = accept_again};
+
 static void ready(struct loop_fd *f, uint32_t events)
 {
 	int fd = accept4(f->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), one = 1;
 	(void)events;
 
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+		listen_accept(false); /* it would stay ready */
+		loop_set_timer(&again, AGAIN_MS);
+	}
 	if (fd < 0)
 		return;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* fails on unix sockets */

@@ -121,15 +121,21 @@ static void launcher_gone(void)
 	server_stop();
 }
 
+/* Three for each connection, seven for each sandbox. Not more than needed: the library allocates for all. */
 static void limit_descriptors(void)
 {
+	uint64_t want = 200 + 3 * config.max_connections + 7 * (config.max_running + config.pool + config.pool_python);
 	struct rlimit r;
 
-	/* The library allocates for as many as there may be. */
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur != 4096 && r.rlim_max >= 4096) {
-		r.rlim_cur = 4096;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+		return;
+	if (r.rlim_max < want)
+		fprintf(stderr, "brigd: the limit of open files is %llu, these settings may need %llu (see LimitNOFILE)\n",
+			(unsigned long long)r.rlim_max, (unsigned long long)want);
+	r.rlim_cur = want < 1024 ? 1024 : want;
+	if (r.rlim_cur > r.rlim_max)
+		r.rlim_cur = r.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &r);
 }
 
 static void prepare_pool(void)

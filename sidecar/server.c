@@ -1,39 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libwebsockets' side. Connections are accepted by listen.c and adopted here, so their number is
- * bounded before any of the library's memory is taken. Our event loop is one descriptor of its
- * poll loop.
- *
- * What the library leaves open is refused here: a body without a length of plain digits, any
- * Transfer-Encoding (CL.TE and TE.CL smuggling need it), a body larger than it may be, before it
- * is read.
+ * libwebsockets' side. It gets no connection but one end of a socket pair whose other end guard.c has: so
+ * what comes here has a head that nobody could understand in two ways, and their number is bounded
+ * before any of the library's memory is taken. Our event loop is one descriptor of its poll loop.
  */
 #include "sidecar/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libwebsockets.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "json/writer.h"
 #include "sidecar/access-log.h"
 #include "sidecar/config.h"
+#include "sidecar/guard.h"
+#include "sidecar/head.h"
 #include "sidecar/listen.h"
 #include "sidecar/loop.h"
 #include "sidecar/metrics.h"
 
 enum {
-	HEADER_SECONDS = 10,      /* for the headers, and between parts of a body */
-	BODY_SECONDS = 60,        /* for all of a request */
-	HEADER_BYTES = 16384,
+	ANSWER_SECONDS = 10,      /* between parts of an answer */
+	SPARE_SECONDS = 10,       /* beyond what guard.c gives a request */
 	CHUNK = 32768,            /* of an answer, at a time */
 	UNSENT_MAX = 4 << 20,     /* of a WebSocket's messages; more is a peer that does not read */
 };
@@ -61,7 +55,7 @@ static const struct server *server;
 static struct lws_context *context;
 static struct lws_vhost *vhost;
 static struct lws *loop_wsi; /* our event loop's descriptor */
-static size_t n_connections, n_unsent;
+static size_t n_unsent;
 static bool stopping;
 
 size_t server_unsent(void)
@@ -116,21 +110,11 @@ static char *custom_header(struct conn *c, struct lws *wsi, const char *name)
 
 static void describe_peer(struct conn *c, struct lws *wsi)
 {
-	union { struct sockaddr any; struct sockaddr_in in; struct sockaddr_in6 in6; } a = {0};
-	socklen_t len = sizeof(a);
+	struct guard_peer p;
 
-	if (getpeername(lws_get_socket_fd(wsi), &a.any, &len) < 0)
-		return;
-	if (a.any.sa_family == AF_UNIX) {
-		snprintf(c->peer, sizeof(c->peer), "unix");
-		c->local = true;
-	} else if (a.any.sa_family == AF_INET) {
-		inet_ntop(AF_INET, &a.in.sin_addr, c->peer, sizeof(c->peer));
-		c->local = (ntohl(a.in.sin_addr.s_addr) >> 24) == 127;
-	} else if (a.any.sa_family == AF_INET6) {
-		inet_ntop(AF_INET6, &a.in6.sin6_addr, c->peer, sizeof(c->peer));
-		c->local = IN6_IS_ADDR_LOOPBACK(&a.in6.sin6_addr);
-	}
+	guard_describe(lws_get_socket_fd(wsi), &p);
+	memcpy(c->peer, p.name, sizeof(c->peer));
+	c->local = p.local;
 }
 
 static void set_request_id(struct conn *c, const char *given)
@@ -207,14 +191,15 @@ static void drop(struct lws *wsi)
 
 /* ---- answers ---- */
 
-static const char *reason_phrase(int status)
+const char *reason_phrase(int status)
 {
 	static const struct { int status; const char *phrase; } phrases[] = {
 		{200, "OK"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"},
-		{404, "Not Found"}, {405, "Method Not Allowed"}, {409, "Conflict"},
+		{404, "Not Found"}, {405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
 		{411, "Length Required"}, {413, "Content Too Large"}, {421, "Misdirected Request"},
 		{422, "Unprocessable Content"}, {429, "Too Many Requests"},
-		{500, "Internal Server Error"}, {503, "Service Unavailable"},
+		{431, "Request Header Fields Too Large"}, {500, "Internal Server Error"},
+		{503, "Service Unavailable"}, {505, "HTTP Version Not Supported"},
 	};
 
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
@@ -260,7 +245,7 @@ void conn_reply(struct conn *c, const struct reply *r)
 		io->body = xrealloc(NULL, LWS_PRE + r->len + 1);
 		memcpy(io->body + LWS_PRE, r->body, r->len);
 	}
-	lws_set_timeout(io->wsi, PENDING_TIMEOUT_HTTP_CONTENT, HEADER_SECONDS);
+	lws_set_timeout(io->wsi, PENDING_TIMEOUT_HTTP_CONTENT, ANSWER_SECONDS);
 	lws_callback_on_writable(io->wsi);
 }
 
@@ -303,7 +288,7 @@ static int write_answer(struct lws *wsi)
 		      io->sent + n == io->body_len ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < 0)
 		return -1;
 	io->sent += n;
-	lws_set_timeout(io->wsi, PENDING_TIMEOUT_HTTP_CONTENT, HEADER_SECONDS);
+	lws_set_timeout(io->wsi, PENDING_TIMEOUT_HTTP_CONTENT, ANSWER_SECONDS);
 	if (io->sent < io->body_len) {
 		lws_callback_on_writable(io->wsi);
 		return 0;
@@ -348,38 +333,18 @@ static void dispatch(struct conn_io *io)
 		r->handle(&io->c);
 }
 
-/* The length of the body from the headers; -1 and an answer when there is none to be had. */
+/* The length of the body; -1 and an answer when it is too large. */
 static int64_t body_length(struct conn_io *io)
 {
 	const char *length = header(&io->c, io->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH);
-	uint64_t n = 0;
 
-	/* with a blank before the colon it is another name for the library, but not for everybody */
-	if (lws_hdr_total_length(io->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) ||
-	    lws_hdr_custom_length(io->wsi, "transfer-encoding :", 19) >= 0 ||
-	    lws_hdr_custom_length(io->wsi, "content-length :", 16) >= 0) {
-		io->closing = true;
-		conn_reply_detail(&io->c, 411, "A body needs a Content-Length");
-		return -1;
-	}
-	if (!length) {
-		if (io->c.method == METHOD_GET)
-			return 0;
-		io->closing = true;
-		conn_reply_detail(&io->c, 411, "A body needs a Content-Length");
-		return -1;
-	}
-	if (str_u64(length, INT64_MAX, &n) < 0) {
-		io->closing = true;
-		conn_reply_detail(&io->c, 400, "Content-Length is not a number");
-		return -1;
-	}
-	io->body_left = n;
-	if (n > config.max_body) {
+	if (length && str_u64(length, INT64_MAX, &io->body_left) < 0)
+		io->body_left = INT64_MAX;
+	if (io->body_left > config.max_body) {
 		conn_reply_detail(&io->c, 413, "The body is too large");
 		return -1;
 	}
-	return (int64_t)n;
+	return (int64_t)io->body_left;
 }
 
 static int begin_request(struct lws *wsi, const char *path)
@@ -399,7 +364,7 @@ static int take_body(struct lws *wsi, const char *data, size_t n)
 
 	if (!io || io->answered)
 		return 0;
-	if (n > io->body_left || loop_now() - io->began_ns > BODY_SECONDS * 1000000000ull)
+	if (n > io->body_left)
 		return -1;
 	io->body_left -= n;
 	strbuf_add(&io->c.body, data, n);
@@ -425,7 +390,7 @@ static const struct ws_route *find_ws_route(const char *path)
 	return NULL;
 }
 
-/* The library wants the answer at once; it ends the request itself. */
+/* The library wants the answer at once. */
 static int refuse_upgrade(struct lws *wsi)
 {
 	struct conn_io *io = io_of(wsi);
@@ -437,10 +402,10 @@ static int refuse_upgrade(struct lws *wsi)
 	metrics_request(io->status);
 	access_log_write(&io->c, "GET", io->status, io->body_len, 0);
 	drop(wsi);
-	return 1;
+	return -1;
 }
 
-/* Before the upgrade: 0 lets it pass, 1 has answered as HTTP. */
+/* Before the upgrade: 0 lets it pass, -1 has answered and ends the connection. */
 static int confirm_upgrade(struct lws *wsi)
 {
 	char path[256] = "";
@@ -459,6 +424,7 @@ static int confirm_upgrade(struct lws *wsi)
 		io->ws = r;
 		return 0;
 	}
+	io->closing = true;
 	conn_reply_detail(&io->c, status, why);
 	return refuse_upgrade(wsi);
 }
@@ -482,7 +448,7 @@ static void hang_up(struct conn_io *io, int code, const char *reason)
 	io->close_code = code;
 	n_unsent++;
 	snprintf(io->close_reason, sizeof(io->close_reason), "%s", reason);
-	lws_set_timeout(io->wsi, PENDING_TIMEOUT_CLOSE_SEND, HEADER_SECONDS);
+	lws_set_timeout(io->wsi, PENDING_TIMEOUT_CLOSE_SEND, ANSWER_SECONDS);
 	lws_callback_on_writable(io->wsi);
 }
 
@@ -586,12 +552,6 @@ static int write_message(struct lws *wsi)
 
 /* ---- the library ---- */
 
-static void count_connection(int n)
-{
-	n_connections += (size_t)n;
-	listen_accept(n_connections < config.max_connections);
-}
-
 static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
 			 size_t len)
 {
@@ -619,8 +579,6 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, void
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		drop(wsi); /* not every end is a CLOSED: an upgrade that the library refuses is not */
-		if (wsi != loop_wsi)
-			count_connection(-1);
 		return 0;
 	case LWS_CALLBACK_RAW_RX_FILE:
 		loop_run();
@@ -636,11 +594,14 @@ static const struct lws_protocols protocols[] = {
 	{0},
 };
 
+static bool adopt(int fd)
+{
+	return lws_adopt_socket_vhost(vhost, fd);
+}
+
 static void accepted(int fd)
 {
-	count_connection(1);
-	if (!lws_adopt_socket_vhost(vhost, fd))
-		count_connection(-1);
+	guard_accept(fd, adopt);
 }
 
 int server_open(const struct server *s, struct err *e)
@@ -650,9 +611,9 @@ int server_open(const struct server *s, struct err *e)
 		.protocols = protocols,
 		.gid = (gid_t)-1,
 		.uid = (uid_t)-1,
-		.max_http_header_data = HEADER_BYTES,
+		.max_http_header_data = HEAD_MAX + 1024,
 		.max_http_header_pool = (unsigned short)(config.max_connections + 8),
-		.timeout_secs = HEADER_SECONDS,
+		.timeout_secs = (unsigned)(config.head_s + config.body_s + SPARE_SECONDS),
 		.keepalive_timeout = 60,
 		.options = LWS_SERVER_OPTION_VALIDATE_UTF8,
 		.server_string = "brigd",
@@ -691,4 +652,5 @@ void server_close_listeners(void)
 void server_close(void)
 {
 	lws_context_destroy(context);
+	guard_close();
 }

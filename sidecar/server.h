@@ -43,6 +43,7 @@ struct reply {
 
 /* Copies; once for each request. */
 void conn_reply(struct conn *c, const struct reply *r);
+const char *reason_phrase(int status);
 /* {"detail": "..."}. */
 void conn_reply_detail(struct conn *c, int status, const char *detail);
 

@@ -4,6 +4,8 @@ load ../lib/common
 load ../lib/sandbox
 load ../lib/brigd
 
+best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
+
 @test "brigd: kill -9 of brigd, of a brig, of the launcher: nothing is left" {
 	brigd_check brigd-crash
 	# Kept on purpose by the check.
@@ -12,9 +14,7 @@ load ../lib/brigd
 
 @test "brigd: many executions and snippets leave nothing: memory, descriptors, cgroups, directories" {
 	need_brigd
-	local best_effort=()
-	limits_work || best_effort=(--best-effort)
-	run "$TREE/bench/brigd" --build "$(dirname "$BRIGD")" "${best_effort[@]}" --soak 120
+	run "$TREE/bench/brigd" --build "$(dirname "$BRIGD")" "$(best_effort)" --soak 120
 	assert_status 0
 }
 
@@ -59,7 +59,7 @@ load ../lib/brigd
 @test "brigd: a socket from systemd, a stop that drains, the example of a configuration" {
 	need_brigd
 	python3 "$TESTS_LIB/brigd-activated" "$T" "$BRIGD" --config "$TREE/contrib/brigd.json" \
-		--state-root "$BRIG_ROOT" --tmp-root "$T" --access-log "$T/log" &
+		--state-root "$BRIG_ROOT" --tmp-root "$T" --access-log "$T/log" "$(best_effort)" &
 	local pid=$!
 	wait_for 20 test -S "$T/activated.sock"
 	run curl -sS -m 20 --unix-socket "$T/activated.sock" http://localhost/health
@@ -81,7 +81,7 @@ load ../lib/brigd
 	need_brigd
 	need_command chromedriver
 	local port=$((20000 + RANDOM % 10000)) pid
-	"$BRIGD" --listen 127.0.0.1:$port --state-root "$BRIG_ROOT" --tmp-root "$T" --access-log "$T/log" &
+	"$BRIGD" "$(best_effort)" --listen 127.0.0.1:$port --state-root "$BRIG_ROOT" --tmp-root "$T" --access-log "$T/log" &
 	pid=$!
 	wait_for 20 curl -s -o "$T/page" http://127.0.0.1:$port/
 	assert_contains "$(cat "$T/page")" "brig playground"

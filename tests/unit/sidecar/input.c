@@ -4,6 +4,7 @@
 
 #include "sidecar/base64.h"
 #include "sidecar/config.h"
+#include "sidecar/head.h"
 #include "sidecar/request.h"
 #include "sidecar/secret.h"
 #include "sidecar/snippet.h"
@@ -162,5 +163,48 @@ static void a_snippet(void)
 	snippet_free(s);
 }
 
-TEST_MAIN(TEST(base64), TEST(hmac), TEST(token_of_the_rfc), TEST(secrets), TEST(image_references),
+static int check_head(const char *text, struct head *h, struct strbuf *kept)
+{
+	const char *why = "";
+
+	CHECK_INT(head_length(text, strlen(text)), strlen(text));
+	return head_check(text, strlen(text), h, kept, &why);
+}
+
+static void heads(void)
+{
+	static const struct { const char *text; int status; uint64_t body; bool upgrade; } rows[] = {
+		{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0, 0, false},
+		{"GET / HTTP/1.0\r\n\r\n", 0, 0, false},
+		{"POST /a HTTP/1.1\r\nhost:\r\ncontent-length: \t 12 \r\n\r\n", 0, 12, false},
+		{"GET /a?b HTTP/1.1\r\nHost: x\r\nUpgrade: WebSocket\r\n\r\n", 0, 0, true},
+		{"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 0, 0, false},
+		{"POST /a HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n", 400, 0, false},
+		{"POST /a HTTP/1.1\r\nHost: x\r\n\r\n", 411, 0, false},
+		{"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999999999999999999\r\n\r\n", 400, 0, false},
+		{"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: \r\n\r\n", 400, 0, false},
+		{"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\n", 400, 0, false},
+		{"GET / HTTP/1.1\nHost: x\r\n\r\n", 400, 0, false}, {"GET / HTTP/1.1\r\nHost: x\n\n", 400, 0, false},
+		{"GET / HTTP/1.1\r\nHost: x\r\nA\r\n\r\n", 400, 0, false}, {"GET / HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n", 400, 0, false},
+		{"GET / HTTP/1.1\r\nHost: x\r\nA: \x7f\r\n\r\n", 400, 0, false}, {"GET / HTTP/1.1\r\nA: b\r\n\r\n", 400, 0, false},
+		{"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400, 0, false}, {"GET / x HTTP/1.1\r\nHost: x\r\n\r\n", 400, 0, false},
+		{"GET / HTTP/1.1 \r\nHost: x\r\n\r\n", 400, 0, false}, {"GET / HTTP/1.2\r\nHost: x\r\n\r\n", 505, 0, false},
+		{"GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", 400, 0, false}, {"G\xc3\xa9T / HTTP/1.1\r\nHost: x\r\n\r\n", 400, 0, false},
+		{"GET\r\n\r\n", 400, 0, false}, {"\n\n", 400, 0, false}, {"get / HTTP/1.1\r\nHost: x\r\n\r\n", 405, 0, false},
+	};
+	auto_strbuf struct strbuf kept = {0};
+	struct head h;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_INT(check_head(rows[i].text, &h, &kept), rows[i].status);
+		CHECK(rows[i].status || (h.body == rows[i].body && h.upgrade == rows[i].upgrade));
+	}
+	kept.len = 0;
+	CHECK_INT(check_head("GET / HTTP/1.1\r\nHost: x\r\nupgrade: h2c\r\nHTTP2-Settings: a\r\nB: c\r\n\r\n", &h, &kept), 0);
+	CHECK_STR(strbuf_str(&kept), "GET / HTTP/1.1\r\nHost: x\r\nB: c\r\n\r\n");
+	CHECK_INT(head_length("GET / HTTP/1.1\r\nHost: x\r\n\r", 27), 0);
+	CHECK_INT(head_length("a\r\n\r\nGET /", 10), 5);
+}
+
+TEST_MAIN(TEST(heads), TEST(base64), TEST(hmac), TEST(token_of_the_rfc), TEST(secrets), TEST(image_references),
 	  TEST(all_problems_at_once), TEST(a_request), TEST(a_snippet))

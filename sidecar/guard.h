@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands between a client and the HTTP library: the library gets one end of a socket pair, and what
+ * comes from the client goes there only when it is the whole head of a request that head.c has nothing
+ * against, or of the body that this head announced, or of a WebSocket that has been opened. So the
+ * library never decides where a request ends. Time for heads and bodies, and the number of connections,
+ * in all and of one peer, are limited here.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct guard_peer { char name[64]; bool local; };
+
+/* A new connection, which is taken over; adopt gets the library's end, to be closed by whoever has it. */
+void guard_accept(int client, bool (*adopt)(int fd));
+/* The peer behind the library's end. */
+void guard_describe(int fd, struct guard_peer *ret);
+/* The library is closed: sends what it has left behind, for a moment at most, and closes all. */
+void guard_close(void);
