@@ -55,15 +55,21 @@ static struct rootfs_plan *plan(int want)
 	return p;
 }
 
-static struct rootfs_mount *one(const char *type, const char *opts)
+/* With the options as they are. */
+static struct rootfs_mount *one_more(const char *type, const char *opts)
 {
 	static struct rootfs_mount none;
 	struct rootfs_plan *p;
 
-	begin();
 	add("/data//x/../", type, "/src", opts);
 	p = plan(0);
 	return p ? &p->mounts[0] : &none;
+}
+
+static struct rootfs_mount *one(const char *type, const char *opts)
+{
+	begin();
+	return one_more(type, opts);
 }
 
 static void attributes(void)
@@ -267,7 +273,7 @@ static void idmap_with_maps(void)
 
 	begin();
 	options.parent_privileged = true;
-	m = one("bind", "bind,ridmap=uids=0-1-10#10-11-5;gids=0-100-10");
+	m = one_more("bind", "bind,ridmap=uids=0-1-10#10-11-5;gids=0-100-10");
 	CHECK(m->idmap && m->idmap_rec);
 	CHECK_INT(m->n_uid_maps, 2);
 	CHECK_INT(m->uid_maps[1].container_id, 10);
@@ -278,7 +284,7 @@ static void idmap_with_maps(void)
 	options.parent_privileged = true;
 	options.uid_maps = container;
 	options.n_uid_maps = 2;
-	m = one("bind", "bind,idmap=gids=7-8-9;uids=@1-3-10");
+	m = one_more("bind", "bind,idmap=gids=7-8-9;uids=@1-3-10");
 	CHECK_INT(m->uid_maps[0].host_id, 4);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char opts[128];
