@@ -22,7 +22,7 @@ static void tell_loaded(struct dk_context *c, int ids)
 	struct err ignored = {0};
 	char *line, *save = NULL;
 
-	if (lseek(ids, 0, SEEK_SET) < 0 || io_read_fd(ids, IDS_MAX, &text, "the ids", &ignored) < 0)
+	if (lseek(ids, 0, SEEK_SET) < 0 || io_read_fd(ids, IDS_MAX, &text, "the ids", &ignored) < 0 || !text.len)
 		return;
 	for (line = strtok_r(text.p, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		dk_image_event(&c->store->roots, "load", line, line, NULL);

@@ -113,7 +113,8 @@ static void add_files(struct builder *b)
 		if (is_covered(&r->options, target))
 			continue;
 		add(b, target, "bind", dk_container_path(b->in->store, r->id, names[i]), "bind,nodev,nosuid,private");
-		shift_last(b);
+		if (r->layers.n) /* the host's programs can do without, so nothing is asked of the file system */
+			shift_last(b);
 	}
 }
 

@@ -90,7 +90,7 @@ static int read_map(struct arena *a, int pid, const char *file, struct oci_id_ma
 	if (io_read_file(AT_FDCWD, arena_printf(a, "/proc/%d/%s", pid, file), MAP_TEXT, &text, e) < 0)
 		return -e->code;
 	*ret = (struct oci_id_mapping_list){.v = arena_array(a, text.len / 4 + 1, sizeof(*ret->v))};
-	for (line = strtok_r(text.p, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (line = text.len ? strtok_r(text.p, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
 		struct oci_id_mapping *m = &ret->v[ret->n];
 
 		ret->n += sscanf(line, "%u %u %u", &m->container_id, &m->host_id, &m->size) == 3;
