@@ -29,6 +29,9 @@ int ns_is_ours(int fd, uint64_t type, struct err *e);
  * EPERM or EACCES: ask this function there too.
  */
 bool ns_userns_hint(int errnum, char *buf, size_t size);
+/* What to say when a call was refused with errnum and a seccomp filter that was there before us may have
+ * done it; else NULL. */
+const char *ns_filter_hint(int errnum);
 
 /* Sets the interface "lo" of the caller's network namespace up (one ioctl). */
 int ns_loopback_up(struct err *e);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,6 +122,16 @@ bool ns_userns_hint(int errnum, char *buf, size_t size)
 	return false;
 }
 
+const char *ns_filter_hint(int errnum)
+{
+	enum { FILTER = 2 }; /* SECCOMP_MODE_FILTER */
+
+	if ((errnum != EPERM && errnum != ENOSYS) || prctl(PR_GET_SECCOMP) != FILTER)
+		return NULL;
+	return "a seccomp filter around us may refuse it: in a container of docker or podman, start that one with "
+	       "--security-opt seccomp=unconfined, or with a profile that allows the call";
+}
+
 /* The errnos of CLONE_INTO_CGROUP that nothing else in our clone gives. */
 static const char *cgroup_cause(int code)
 {
@@ -165,6 +176,8 @@ int spawn_error(int code, const struct ns_spawn *s, struct err *e)
 		if (ns_userns_hint(code, hint, sizeof(hint)))
 			return err_set(e, code, "make process: %s: %s", err_name(code), hint);
 	}
+	if (ns_filter_hint(code))
+		return err_set(e, code, "make process: %s: %s", err_name(code), ns_filter_hint(code));
 	if (code == EPERM && s->new_ns)
 		return err_set(e, code, "make process: %s: new namespaces need root "
 					"(CAP_SYS_ADMIN) or a user namespace", err_name(code));

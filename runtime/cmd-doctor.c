@@ -139,6 +139,16 @@ TRY_NS(uts, CLONE_NEWUTS)
 TRY_NS(cgroupns, CLONE_NEWCGROUP)
 TRY_NS(time, CLONE_NEWTIME)
 
+static int try_hostname(void)
+{
+	return unshare(CLONE_NEWUTS) < 0 || sethostname("doctor", 6) < 0 ? errno : 0;
+}
+
+static enum verdict check_hostname(struct doctor *d)
+{
+	return report(d, in_child(d, try_hostname));
+}
+
 static int try_new_mount_api(void)
 {
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -320,6 +330,8 @@ static const struct check checks[] = {
 	{"network namespace", REQUIRED, check_net, "CONFIG_NET_NS, sysctl user.max_net_namespaces > 0"},
 	{"ipc namespace", REQUIRED, check_ipc, "CONFIG_IPC_NS"},
 	{"uts namespace", REQUIRED, check_uts, "CONFIG_UTS_NS"},
+	{"host name", WANTED, check_hostname, "in a container: its seccomp profile must allow sethostname (docker and podman: "
+	 "--security-opt seccomp=unconfined); or no hostname in config.json, and --best-effort for sandboxes"},
 	{"cgroup namespace", REQUIRED, check_cgroupns, "CONFIG_CGROUPS"},
 	{"time namespace", WANTED, check_time, "CONFIG_TIME_NS (Linux 5.6)"},
 	{"mount API", REQUIRED, check_mount_api, "Linux 5.12: open_tree, mount_setattr"},

@@ -243,6 +243,7 @@ static int make_plan(struct job *j, struct err *e)
 		.tiny_init = o->init.v,
 		.die_with_parent = true,
 		.best_effort = o->best_effort.v,
+		.hostname_optional = o->default_hostname && o->best_effort.v,
 		.bind_proc = o->proc.v == SANDBOX_PROC_BIND,
 		.userns = choose_userns(j),
 		.systemd_cgroup = j->launch.globals->systemd_cgroup,
@@ -329,6 +330,17 @@ static uint64_t usable_cpus(const struct oci_spec *s)
 	return (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * 1000;
 }
 
+static void add_warning(struct job *j, char *text)
+{
+	struct strv *w = &j->result.warnings;
+	char **v = arena_array(j->a, w->n + 1, sizeof(char *));
+
+	if (w->n)
+		memcpy(v, w->v, w->n * sizeof(char *));
+	v[w->n] = text;
+	*w = (struct strv){v, w->n + 1};
+}
+
 /* Before the start: a limit that nobody can watch must not be found out about afterwards. */
 static int check_cpu_limit(struct job *j, struct err *e)
 {
@@ -341,10 +353,7 @@ static int check_cpu_limit(struct job *j, struct err *e)
 		return err_set(e, EOPNOTSUPP, "cpu-time: there is no cgroup of our own to read the CPU time "
 					      "from (--best-effort goes on without the limit)");
 	o->cpu_time_ns.v = 0;
-	j->result.warnings.v = arena_array(j->a, j->plan->cgroup->warnings.n + 2, sizeof(char *));
-	memcpy(j->result.warnings.v, j->plan->cgroup->warnings.v,
-	       j->plan->cgroup->warnings.n * sizeof(char *));
-	j->result.warnings.v[j->result.warnings.n++] = warning;
+	add_warning(j, warning);
 	return 0;
 }
 
@@ -380,6 +389,8 @@ static int supervise_job(struct job *j, int sigfd, struct err *e)
 	return supervise(&in, &j->output, e);
 }
 
+static char no_hostname[] = "hostname: not set, a seccomp filter around us refuses it";
+
 /* The wall time counts from the beginning of the set-up; with --job from when the job comes. */
 static int launch(struct job *j, struct err *e)
 {
@@ -396,6 +407,8 @@ static int launch(struct job *j, struct err *e)
 		j->launch.hold_arg = &j->when;
 	}
 	r = rt_launch(&j->launch, e);
+	if (r == 0 && j->launch.no_hostname)
+		add_warning(j, no_hostname);
 	if (j->when.came_ns)
 		j->start_ns = j->when.came_ns;
 	if (j->when.timeout_ms)

@@ -119,18 +119,29 @@ bool row_has_names(const void *ctx)
 	return PLAN(ctx)->hostname || PLAN(ctx)->domainname;
 }
 
+static int name_refused(const char *call, struct err *e)
+{
+	int code = errno;
+	char hint[256];
+
+	if (ns_userns_hint(code, hint, sizeof(hint)))
+		return err_set(e, code, "%s: %s", call, hint);
+	if (ns_filter_hint(code))
+		return err_set(e, code, "%s: %s: %s", call, err_name(code), ns_filter_hint(code));
+	return err_set(e, code, "%s: %s", call, err_name(code));
+}
+
 int row_set_names(void *ctx, struct err *e)
 {
 	const char *host = PLAN(ctx)->hostname, *domain = PLAN(ctx)->domainname;
-	char hint[256];
 
 	if (host && sethostname(host, strlen(host)) < 0) {
-		if (ns_userns_hint(errno, hint, sizeof(hint)))
-			return err_set(e, EPERM, "sethostname: %s", hint);
-		return err_sys(e, "sethostname");
+		if (!PLAN(ctx)->options.hostname_optional || !PLAN(ctx)->share_vm || !ns_filter_hint(errno))
+			return name_refused("sethostname", e);
+		LAUNCH(ctx)->no_hostname = true;
 	}
 	if (domain && setdomainname(domain, strlen(domain)) < 0)
-		return err_sys(e, "setdomainname");
+		return name_refused("setdomainname", e);
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct rt_launch {
 	int cwd_fd;              /* keep_cwd: O_PATH; the caller closes it; else -1 */
 	struct cg *cgroup;
 	struct rt_state state;
+	bool no_hostname;        /* plan.options.hostname_optional: a seccomp filter around us refused it */
 	bool exec_failed;        /* on failure: it was the exec of the payload */
 
 	/* private to launch.c */

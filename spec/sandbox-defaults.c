@@ -457,6 +457,7 @@ int sandbox_defaults(struct arena *a, struct sandbox *sb, const struct sandbox_h
 		return r;
 	if (!s->oci_version)
 		s->oci_version = arena_strdup(a, OCI_VERSION);
+	b.o->default_hostname = !s->hostname;
 	if (!s->hostname)
 		s->hostname = arena_strdup(a, "sandbox");
 	DEFAULT(s->root->readonly, true);

@@ -58,6 +58,7 @@ struct sandbox_options {
 
 	struct strv secrets;         /* names; files SANDBOX_SECRETS/NAME, variables NAME_FILE */
 	bool default_seccomp;        /* the spec has no filter of its own; set by sandbox_defaults */
+	bool default_hostname;       /* the spec has none; set by sandbox_defaults */
 	bool host_rootfs;            /* the spec has no root.path; set by sandbox_defaults */
 	/* Which members of the spec were given, where its struct cannot tell. */
 	bool given_masked, given_readonly;
