@@ -86,9 +86,17 @@ udp goes out"
 
 @test "brigd: SANDBOX_OPEN_PORTS, and network_access" {
 	need_brigd
-	export BRIGD T BRIG_ROOT BRIGD_OPTIONS=--best-effort
+	export BRIGD T BRIG_ROOT BRIGD_OPTIONS=--best-effort IMAGE=py:latest
 	docker_py
-	dk tag py:latest py:1
 	outside /usr/bin/python3 "$TESTS_LIB/brigd-ports"
+	assert_status 0
+}
+
+@test "brigd: the same without root" {
+	need_brigd
+	as_user brigtest2 test -x "$BRIG" || skip "the account cannot read $TREE"
+	mkdir -m 777 "$T/theirs"
+	export BRIGD BRIGD_OPTIONS=--best-effort
+	outside "$TESTS_LIB/as-user" brigtest2 env T="$T/theirs" BRIG_ROOT="$T/theirs/state" /usr/bin/python3 "$TESTS_LIB/brigd-ports"
 	assert_status 0
 }
