@@ -28,7 +28,7 @@ enum { MAX_PENDING = 64 };
 static struct loop_fd answers = {.fd = -1};
 static struct box *pending[MAX_PENDING]; /* a ring; NULL: nobody waits for this one any more */
 static size_t first_pending, n_pending;
-static void (*launcher_gone)(void);
+static void (*launcher_gone)(void), (*on_room)(void);
 
 /* ---- answers ---- */
 
@@ -59,15 +59,22 @@ static void answers_ready(struct loop_fd *f, uint32_t events)
 
 	if (r > 0 && n_pending > 0) {
 		take_answer(pidfd);
+		on_room();
 	} else if (r < 0) {
 		f->fd = -1;
 		launcher_gone();
 	}
 }
 
-int box_open(void (*gone)(void), struct err *e)
+bool box_room(void)
+{
+	return n_pending < MAX_PENDING;
+}
+
+int box_open(void (*gone)(void), void (*room)(void), struct err *e)
 {
 	launcher_gone = gone;
+	on_room = room;
 	answers.ready = answers_ready;
 	return loop_add(&answers, launcher_descriptor(), EPOLLIN, e);
 }

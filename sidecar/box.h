@@ -48,8 +48,10 @@ struct box {
 
 #define BOX_NONE {.in = -1, .out = -1, .err = -1, .result = -1, .job = -1, .terminal = -1, .pidfd = -1}
 
-/* Once, when the launcher runs and the loop is open. gone: the launcher ended. */
-int box_open(void (*gone)(void), struct err *e);
+/* Once, when the launcher runs and the loop is open. gone: the launcher ended; room: box_room may be true again. */
+int box_open(void (*gone)(void), void (*room)(void), struct err *e);
+/* Whether box_start may be called: not too many are being started. */
+bool box_room(void);
 int box_start(struct box *b, const struct box_spec *s, struct err *e);
 /* Tells brig to end its sandbox (a result comes), or ends brig itself. */
 void box_stop(struct box *b);

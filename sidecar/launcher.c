@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "base/sys.h"
 
+enum { SEND_MS = 5000 };
 enum { END_MS = 5000 }; /* for sandboxes whose brigd is gone */
 enum { FIRST_FD = 16 }; /* what comes in never has a number that a child's descriptor gets */
 
@@ -243,8 +244,13 @@ int launcher_send(const struct launch_request *q, struct err *e)
 	iov = (struct iovec){b.p, b.len};
 	control.align = (struct cmsghdr){CMSG_LEN(q->n_fds * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
 	memcpy(CMSG_DATA(&control.align), q->fds, q->n_fds * sizeof(int));
-	if (sendmsg(channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return err_sys(e, "ask the launcher to start a sandbox");
+	/* It takes one after the other, and never waits for us: there is room for its answers. */
+	while (sendmsg(channel, &m, MSG_NOSIGNAL) < 0) {
+		struct pollfd p = {.fd = channel, .events = POLLOUT};
+
+		if (errno != EAGAIN || poll(&p, 1, SEND_MS) == 0)
+			return err_sys(e, "ask the launcher to start a sandbox");
+	}
 	return 0;
 }
 

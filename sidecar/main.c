@@ -157,7 +157,7 @@ static int serve(struct err *e)
 	if (r == 0)
 		r = watch_signals(e);
 	if (r == 0)
-		r = box_open(launcher_gone, e);
+		r = box_open(launcher_gone, run_start_waiting, e);
 	if (r == 0)
 		r = records_open(config.max_ids, e);
 	if (r == 0)

@@ -66,14 +66,17 @@ def _serve():
         nonce, code = requests.get()
         count += 1
         busy.set()
-        try:
-            status = run(code, "message %d" % count)
-        except KeyboardInterrupt:
-            status = 130
-        finally:
-            busy.clear()
-        # An interrupt that comes this late is for nobody.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        status, done = 130, False
+        while not done:
+            try:
+                if busy.is_set():
+                    status = run(code, "message %d" % count)
+                    busy.clear()
+                # An interrupt that comes this late is for nobody; until here it may come at any time.
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                done = True
+            except KeyboardInterrupt:
+                busy.clear()
         tell(nonce, status)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -59,8 +59,6 @@ size_t run_waiting(void)
 	return n_waiting;
 }
 
-static void start_waiting(void);
-
 /* ---- the end ---- */
 
 static void free_run(struct run *r)
@@ -114,7 +112,7 @@ static void finish(struct run *r, const struct run_result *result)
 	if (owner)
 		events->ended(owner, result);
 	free_run(r);
-	start_waiting();
+	run_start_waiting();
 }
 
 static void fail(struct run *r, const char *error)
@@ -489,19 +487,25 @@ static void begin(struct run *r)
 	metrics_started((double)(loop_now() - r->submitted_ns) / 1e9, r->warm);
 }
 
-static void start_waiting(void)
+/* One that fails at once ends up here again: that is left to the loop below, however many there are. */
+void run_start_waiting(void)
 {
-	while (n_running < config.max_running && queue.next != &queue && !draining) {
+	static bool at_it;
+
+	if (at_it)
+		return;
+	at_it = true;
+	while (n_running < config.max_running && queue.next != &queue && !draining && box_room()) {
 		struct run *r = queue.next;
 
 		activate(r);
 		loop_stop_timer(&r->timer);
-		if (r->stopped != RUN_COMPLETED) {
+		if (r->stopped != RUN_COMPLETED)
 			fail(r, NULL);
-			return;
-		}
-		begin(r);
+		else
+			begin(r);
 	}
+	at_it = false;
 }
 
 static void turn(struct loop_timer *t)
@@ -514,7 +518,7 @@ static void turn(struct loop_timer *t)
 		return;
 	}
 	t->due = overdue;
-	start_waiting();
+	run_start_waiting();
 }
 
 static struct strv copy_strv(struct arena *a, const struct strv *v)

@@ -66,6 +66,8 @@ int run_write(struct run *r, const char *data, size_t n);
 /* A slow reader: nothing more is read from the sandbox until it is called with false. */
 void run_pause(struct run *r, bool pause);
 
+/* As many of those that wait as may run. */
+void run_start_waiting(void);
 size_t run_running(void);
 size_t run_waiting(void);
 /* No new starts; what waits is ended as stopped. */

@@ -340,7 +340,10 @@ void sidecar_health(struct conn *c)
 {
 	struct waiter *w;
 
-	if (!probe.run && (probe.at_ns == 0 || loop_now() - probe.at_ns > PROBE_FRESH_S * 1000000000ull) &&
+	/* Behind all that wait it would come too late: that they run is an answer, too. */
+	if (!probe.run && run_running() >= config.max_running)
+		probe.good = probe.at_ns == 0 || probe.good;
+	else if (!probe.run && (probe.at_ns == 0 || loop_now() - probe.at_ns > PROBE_FRESH_S * 1000000000ull) &&
 	    start_probe() < 0)
 		probe.good = probe.at_ns != 0 && probe.good; /* busy: what was known last */
 	if (!probe.run) {
