@@ -252,15 +252,22 @@ int cg_remove_children(int dir)
 	}
 }
 
+/* The errno of an open in a cgroup that has been removed meanwhile. */
+static int unless_gone(int code)
+{
+	return code == ENOENT || code == ENODEV ? 0 : -code;
+}
+
 static int walk(int dir, int (*visit)(int dir, void *arg), void *arg, int depth)
 {
 	int fd = openat(dir, ".", O_RDONLY | DIR_FLAGS);
+	int gone = fd < 0 ? unless_gone(errno) : 0;
 	int r = visit(dir, arg);
 	struct dirent *d;
 	DIR *dp;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return gone;
 	dp = r == 0 && depth < DEPTH_MAX ? fdopendir(fd) : NULL;
 	if (!dp) {
 		close(fd);
@@ -298,7 +305,7 @@ int cg_read_procs(int dir, struct cg_pids *pids)
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return unless_gone(errno);
 	while ((n = io_read_upto(fd, buf, sizeof(buf))) > 0) {
 		for (ssize_t i = 0; i < n; i++) {
 			if (buf[i] >= '0' && buf[i] <= '9') {

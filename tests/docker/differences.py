@@ -26,7 +26,8 @@ VARY = [
     ("F-17 J-01", (r"<RFC3339NANO>", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")),
     ("C3-67", (r"\A8\b", r"\d+")),
     ("F-4[23]", (r"\b146(?:28|02) +", r"\d+ +")),
-    ("F-42", (r" {15}13:02", r" {15}\d\d:\d\d")),
+    # The time, or the day if that was yesterday.
+    ("F-42", (r" {15}13:02", r" {15}(?:\d\d:\d\d|[A-Z][a-z][a-z]\d\d)")),
     ("F-4[67]", (r'\b0\.00%|"MemUsage":"0B / 0B"|"PIDs":"0"|0B / 0B 0',
                  r'\d+\.\d\d%|"MemUsage":"[\d.]+\w+ / [\d.]+\w+"|"PIDs":"\d+"'
                  r'|[\d.]+\w+ / [\d.]+\w+ \d+')),
