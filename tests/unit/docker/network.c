@@ -164,6 +164,8 @@ static pid_t serve(const struct guest *g, const char *ip, int port, const char *
 
 static void end_process(pid_t pid)
 {
+	if (pid <= 0) /* -1 would be every process of the machine */
+		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }

@@ -47,6 +47,8 @@ static pid_t holder(uint64_t flags)
 
 static void end(pid_t pid)
 {
+	if (pid <= 0) /* -1 would be every process of the machine */
+		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
