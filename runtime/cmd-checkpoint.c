@@ -60,35 +60,6 @@ static int check(struct checkpoint *o, struct err *e)
 	return o->status_fd ? parse_status_fd(o, e) : 0;
 }
 
-static int parse(int argc, char **argv, struct checkpoint *o, struct err *e)
-{
-	const struct cli_option options[] = {
-		CRIU_OPTION_ROWS(&o->common),
-		{"leave-running", 0, CLI_FLAG, &o->leave_running, NULL, "let the container go on afterwards"},
-		{"pre-dump", 0, CLI_FLAG, &o->pre_dump, NULL, "only the memory, and let the container go on"},
-		{"parent-path", 0, CLI_STRING, &o->parent_path, "DIR", "an earlier pre-dump, relative to --image-path"},
-		{"link-remap", 0, CLI_FLAG, &o->link_remap, NULL, "allow open files that were removed"},
-		{"tcp-skip-in-flight", 0, CLI_FLAG, &o->tcp_skip_in_flight, NULL, "skip TCP connections in the making"},
-		{"page-server", 0, CLI_STRING, &o->page_server, "ADDRESS:PORT", "send memory to a criu page-server"},
-		{"status-fd", 0, CLI_STRING, &o->status_fd, "FD", "gets a NUL when lazy pages can be asked for"},
-	};
-	const struct cli c = {
-		.usage = "brig checkpoint [OPTION...] ID",
-		.summary = "Writes a running container to files by CRIU, and ends it.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
-		.min_args = 1,
-		.max_args = 1,
-	};
-	int r = cli_parse(&c, argc, argv, e);
-
-	if (r < 0 || r == CLI_HELP)
-		return r;
-	o->id = argv[r];
-	r = criu_options_check(&o->common, e);
-	return r < 0 ? r : check(o, e);
-}
-
 static int check_status(const struct rt_container *c, const char *id, struct err *e)
 {
 	if (c->status != RT_RUNNING && c->status != RT_PAUSED)
@@ -241,16 +212,43 @@ static int checkpoint(struct arena *a, const struct rt_globals *g, const struct 
 	return r < 0 || o->leave_running || o->pre_dump ? r : remove_container(&c, e);
 }
 
+static int checkpoint_command(struct arena *a, const struct rt_globals *g, char **words, void *options,
+			      struct err *e)
+{
+	struct checkpoint *o = options;
+	int r = criu_options_check(&o->common, e);
+
+	o->id = words[0];
+	if (r == 0)
+		r = check(o, e);
+	return r < 0 ? r : checkpoint(a, g, o, e);
+}
+
 int cmd_checkpoint(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
 	struct checkpoint o = {.common = {.make_dir = true}};
-	struct err e = {0};
-	int r = parse(argc, argv, &o, &e);
+	const struct cli_option options[] = {
+		CRIU_OPTION_ROWS(&o.common),
+		{"leave-running", 0, CLI_FLAG, &o.leave_running, NULL, "let the container go on afterwards"},
+		{"pre-dump", 0, CLI_FLAG, &o.pre_dump, NULL, "only the memory, and let the container go on"},
+		{"parent-path", 0, CLI_STRING, &o.parent_path, "DIR", "an earlier pre-dump, relative to --image-path"},
+		{"link-remap", 0, CLI_FLAG, &o.link_remap, NULL, "allow open files that were removed"},
+		{"tcp-skip-in-flight", 0, CLI_FLAG, &o.tcp_skip_in_flight, NULL, "skip TCP connections in the making"},
+		{"page-server", 0, CLI_STRING, &o.page_server, "ADDRESS:PORT", "send memory to a criu page-server"},
+		{"status-fd", 0, CLI_STRING, &o.status_fd, "FD", "gets a NUL when lazy pages can be asked for"},
+	};
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig checkpoint [OPTION...] ID",
+			.summary = "Writes a running container to files by CRIU, and ends it.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]),
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = checkpoint_command,
+		.options = &o,
+	};
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = checkpoint(a, g, &o, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }

@@ -374,9 +374,10 @@ static int save_mounts(struct arena *a, struct rt_container *c, const struct oci
 	return rt_state_save(&c->state, c->doc, e);
 }
 
-static int change_mounts(struct arena *a, const struct rt_globals *g, const struct mounts_options *o,
-			 char **words, struct err *e)
+static int change_mounts(struct arena *a, const struct rt_globals *g, char **words, void *options,
+			 struct err *e)
 {
+	const struct mounts_options *o = options;
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
 	struct oci_mount_list list;
 	struct mounts m = {.join = {RT_EXEC_NONE, .container = &c}, .arena = a,
@@ -402,7 +403,6 @@ static int change_mounts(struct arena *a, const struct rt_globals *g, const stru
 
 static int add_or_remove(int argc, char **argv, const struct rt_globals *g, bool remove)
 {
-	auto_arena struct arena *a = arena_new();
 	struct mounts_options o = {.remove = remove};
 	const struct cli_option options[] = {
 		{"config", 'c', CLI_STRING, &o.config, "FILE", "those of the list `mounts` in FILE, as in config.json"},
@@ -410,24 +410,22 @@ static int add_or_remove(int argc, char **argv, const struct rt_globals *g, bool
 		{"type", 't', CLI_STRING, &o.type, "TYPE", "a new file system instead of a bind mount"},
 		{"options", 'o', CLI_STRING, &o.options, "LIST", "ro,nosuid,... as in config.json"},
 	};
-	const struct cli c = {
-		.usage = remove ? "brig mounts remove [OPTION...] ID [DESTINATION]"
-				: "brig mounts add [OPTION...] ID {SOURCE DESTINATION | FILE}",
-		.summary = remove ? "Unmounts something in a running container."
-				  : "Mounts something into a running container.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]) - (remove ? 2 : 0),
-		.min_args = 1,
-		.max_args = 3,
+	const struct command_spec s = {
+		.cli = {
+			.usage = remove ? "brig mounts remove [OPTION...] ID [DESTINATION]"
+					: "brig mounts add [OPTION...] ID {SOURCE DESTINATION | FILE}",
+			.summary = remove ? "Unmounts something in a running container."
+					  : "Mounts something into a running container.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]) - (remove ? 2 : 0),
+			.min_args = 1,
+			.max_args = 3,
+		},
+		.body = change_mounts,
+		.options = &o,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = change_mounts(a, g, &o, argv + r, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }
 
 int cmd_mounts(int argc, char **argv, const struct rt_globals *g)

@@ -37,53 +37,66 @@ static void default_spec(struct arena *a, bool rootless, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
-/* A new config.json in dir, or stdout without one. An existing file is never replaced. */
-static int put(const char *dir, const struct strbuf *text, struct err *e)
+struct spec_options {
+	const char *bundle, *file;
+	bool rootless, sandbox;
+};
+
+/* An existing file is never replaced. The descriptor, stdout without options. */
+static int open_output(const struct spec_options *o, struct err *e)
 {
-	auto_close int dirfd = -1, fd = -1;
+	auto_close int dir = -1;
+	int fd;
+
+	if (!o->bundle && !o->file)
+		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (o->bundle && (dir = open(o->bundle, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return err_sys(e, "open the bundle %s", o->bundle);
+	fd = openat(o->bundle ? dir : AT_FDCWD, o->file ? o->file : "config.json",
+		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	return fd < 0 ? err_sys(e, "create %s%s%s", o->bundle ? o->bundle : "", o->bundle ? "/" : "",
+				o->file ? o->file : "config.json")
+		      : fd;
+}
+
+static int print_spec(struct arena *a, const struct rt_globals *g, char **words, void *options, struct err *e)
+{
+	const struct spec_options *o = options;
+	auto_strbuf struct strbuf text = {0};
+	auto_close int fd = open_output(o, e);
 	int r;
 
-	if (dir) {
-		dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dirfd < 0)
-			return err_sys(e, "open the bundle %s", dir);
-		fd = openat(dirfd, "config.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (fd < 0)
-			return err_sys(e, "create %s/config.json", dir);
-	}
-	r = io_write_all(dir ? fd : STDOUT_FILENO, text->p, text->len);
+	(void)g;
+	(void)words;
+	if (fd < 0)
+		return fd;
+	if (o->sandbox)
+		strbuf_adds(&text, sandbox_spec);
+	else
+		default_spec(a, o->rootless, &text);
+	r = io_write_all(fd, text.p, text.len);
 	return r < 0 ? err_set(e, -r, "write the spec: %s", err_name(-r)) : 0;
 }
 
 int cmd_spec(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
-	auto_strbuf struct strbuf text = {0};
-	bool rootless = false, sandbox = false;
-	const char *bundle = NULL;
+	struct spec_options o = {0};
 	const struct cli_option options[] = {
-		{"bundle", 'b', CLI_STRING, &bundle, "DIR", "write DIR/config.json instead of stdout"},
-		{"rootless", 0, CLI_FLAG, &rootless, NULL, "for the calling user, in a user namespace"},
-		{"sandbox", 0, CLI_FLAG, &sandbox, NULL, "a spec for `brig sandbox`"},
+		{"bundle", 'b', CLI_STRING, &o.bundle, "DIR", "write DIR/config.json instead of stdout"},
+		{"file", 'f', CLI_STRING, &o.file, "FILE", "write FILE, with --bundle in DIR"},
+		{"rootless", 0, CLI_FLAG, &o.rootless, NULL, "for the calling user, in a user namespace"},
+		{"sandbox", 0, CLI_FLAG, &o.sandbox, NULL, "a spec for `brig sandbox`"},
 	};
-	const struct cli c = {
-		.usage = "brig spec [OPTION...]",
-		.summary = "Prints a config.json to begin with.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig spec [OPTION...]",
+			.summary = "Prints a config.json to begin with.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]),
+		},
+		.body = print_spec,
+		.options = &o,
 	};
-	struct err e = {0};
-	int r = cli_parse(&c, argc, argv, &e);
 
-	(void)g;
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0) {
-		if (sandbox)
-			strbuf_adds(&text, sandbox_spec);
-		else
-			default_spec(a, rootless, &text);
-		r = put(bundle, &text, &e);
-	}
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }

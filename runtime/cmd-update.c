@@ -30,45 +30,6 @@ struct update_options {
 		*l3_cache, *mem_bw;
 };
 
-static int parse(int argc, char **argv, struct update_options *o, struct err *e)
-{
-	const struct cli_option options[] = {
-		{"resources", 'r', CLI_STRING, &o->file, "FILE", "linux.resources as JSON (-: stdin), in place of options"},
-		{"memory", 0, CLI_STRING, &o->memory, "BYTES", "memory limit (k, m, g may follow; -1: none)"},
-		{"memory-reservation", 0, CLI_STRING, &o->memory_reservation, "BYTES", "memory that is kept for it"},
-		{"memory-swap", 0, CLI_STRING, &o->memory_swap, "BYTES", "memory and swap together (-1: any swap)"},
-		{"cpu-quota", 0, CLI_STRING, &o->cpu_quota, "US", "CPU time in each period"},
-		{"cpu-period", 0, CLI_STRING, &o->cpu_period, "US", "length of a period"},
-		{"cpu-burst", 0, CLI_STRING, &o->cpu_burst, "US", "time that may be saved for a later period"},
-		{"cpu-share", 0, CLI_STRING, &o->cpu_share, "N", "relative weight"},
-		{"cpu-idle", 0, CLI_STRING, &o->cpu_idle, "0|1", "1: only when nobody else wants the CPU"},
-		{"cpu-rt-period", 0, CLI_STRING, &o->cpu_rt_period, "US", "period of real-time tasks (v1)"},
-		{"cpu-rt-runtime", 0, CLI_STRING, &o->cpu_rt_runtime, "US", "time of real-time tasks (v1)"},
-		{"cpuset-cpus", 0, CLI_STRING, &o->cpuset_cpus, "LIST", "CPUs, as 0-3,7"},
-		{"cpuset-mems", 0, CLI_STRING, &o->cpuset_mems, "LIST", "memory nodes"},
-		{"blkio-weight", 0, CLI_STRING, &o->blkio_weight, "N", "weight for block devices, 10 to 1000"},
-		{"pids-limit", 0, CLI_STRING, &o->pids_limit, "N", "number of processes (-1: any)"},
-		{"kernel-memory", 0, CLI_STRING, &o->kernel_memory, "BYTES", NULL},
-		{"kernel-memory-tcp", 0, CLI_STRING, &o->kernel_memory_tcp, "BYTES", NULL},
-		{"l3-cache-schema", 0, CLI_STRING, &o->l3_cache, "SCHEMA", "L3 cache by resctrl, as L3:0=f0;1=f"},
-		{"mem-bw-schema", 0, CLI_STRING, &o->mem_bw, "SCHEMA", "memory bandwidth by resctrl, as MB:0=20;1=70"},
-	};
-	const struct cli c = {
-		.usage = "brig update [OPTION...] ID",
-		.summary = "Changes the limits of a container.",
-		.options = options,
-		.n = sizeof(options) / sizeof(options[0]),
-		.min_args = 1,
-		.max_args = 1,
-	};
-	int r = cli_parse(&c, argc, argv, e);
-
-	if (r < 0 || r == CLI_HELP)
-		return r;
-	o->id = argv[r];
-	return 0;
-}
-
 /* ---- the resources ---- */
 
 static int read_resources(struct arena *a, const char *path, struct oci_resources **ret,
@@ -331,19 +292,53 @@ static int update(struct arena *a, const struct rt_globals *g, const struct upda
 	return r < 0 || !c.doc->config ? r : rt_state_save(&c.state, c.doc, e);
 }
 
+static int update_command(struct arena *a, const struct rt_globals *g, char **words, void *options,
+			  struct err *e)
+{
+	struct update_options *o = options;
+	struct oci_resources *with;
+	int r = o->file ? read_resources(a, o->file, &with, e) : from_options(a, o, &with, e);
+
+	o->id = words[0];
+	return r < 0 ? r : update(a, g, o, with, e);
+}
+
 int cmd_update(int argc, char **argv, const struct rt_globals *g)
 {
-	auto_arena struct arena *a = arena_new();
 	struct update_options o = {0};
-	struct oci_resources *u;
-	struct err e = {0};
-	int r = parse(argc, argv, &o, &e);
+	const struct cli_option options[] = {
+		{"resources", 'r', CLI_STRING, &o.file, "FILE", "linux.resources as JSON (-: stdin), in place of options"},
+		{"memory", 0, CLI_STRING, &o.memory, "BYTES", "memory limit (k, m, g may follow; -1: none)"},
+		{"memory-reservation", 0, CLI_STRING, &o.memory_reservation, "BYTES", "memory that is kept for it"},
+		{"memory-swap", 0, CLI_STRING, &o.memory_swap, "BYTES", "memory and swap together (-1: any swap)"},
+		{"cpu-quota", 0, CLI_STRING, &o.cpu_quota, "US", "CPU time in each period"},
+		{"cpu-period", 0, CLI_STRING, &o.cpu_period, "US", "length of a period"},
+		{"cpu-burst", 0, CLI_STRING, &o.cpu_burst, "US", "time that may be saved for a later period"},
+		{"cpu-share", 0, CLI_STRING, &o.cpu_share, "N", "relative weight"},
+		{"cpu-idle", 0, CLI_STRING, &o.cpu_idle, "0|1", "1: only when nobody else wants the CPU"},
+		{"cpu-rt-period", 0, CLI_STRING, &o.cpu_rt_period, "US", "period of real-time tasks (v1)"},
+		{"cpu-rt-runtime", 0, CLI_STRING, &o.cpu_rt_runtime, "US", "time of real-time tasks (v1)"},
+		{"cpuset-cpus", 0, CLI_STRING, &o.cpuset_cpus, "LIST", "CPUs, as 0-3,7"},
+		{"cpuset-mems", 0, CLI_STRING, &o.cpuset_mems, "LIST", "memory nodes"},
+		{"blkio-weight", 0, CLI_STRING, &o.blkio_weight, "N", "weight for block devices, 10 to 1000"},
+		{"pids-limit", 0, CLI_STRING, &o.pids_limit, "N", "number of processes (-1: any)"},
+		{"kernel-memory", 0, CLI_STRING, &o.kernel_memory, "BYTES", NULL},
+		{"kernel-memory-tcp", 0, CLI_STRING, &o.kernel_memory_tcp, "BYTES", NULL},
+		{"l3-cache-schema", 0, CLI_STRING, &o.l3_cache, "SCHEMA", "L3 cache by resctrl, as L3:0=f0;1=f"},
+		{"mem-bw-schema", 0, CLI_STRING, &o.mem_bw, "SCHEMA", "memory bandwidth by resctrl, as MB:0=20;1=70"},
+	};
+	const struct command_spec s = {
+		.cli = {
+			.usage = "brig update [OPTION...] ID",
+			.summary = "Changes the limits of a container.",
+			.options = options,
+			.n = sizeof(options) / sizeof(options[0]),
+			.min_args = 1,
+			.max_args = 1,
+		},
+		.body = update_command,
+		.options = &o,
+	};
 
-	if (r == CLI_HELP)
-		return 0;
-	if (r >= 0)
-		r = o.file ? read_resources(a, o.file, &u, &e) : from_options(a, &o, &u, &e);
-	if (r >= 0)
-		r = update(a, g, &o, u, &e);
-	return r < 0 ? command_failed(&e, 1) : 0;
+	return command_run(&s, argc, argv, g);
 }
