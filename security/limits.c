@@ -43,7 +43,7 @@ int sec_new_keyring(const struct sec_plan *p, int procfs, struct err *e)
 		int r = procfs_write(procfs, "self/attr/keycreate", p->selinux_label, e);
 
 		if (r < 0)
-			return err_wrap(e, "label the session keyring");
+			return err_wrap(e, "label the session keyring by `/proc/self/attr/keycreate`");
 	}
 	/* No name: a named keyring could be one that somebody else made and can read. */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
@@ -101,6 +101,9 @@ int sec_set_oom_score_adj(const struct sec_plan *p, int procfs, struct err *e)
 	return r < 0 ? err_wrap(e, "set process.oomScoreAdj") : 0;
 }
 
+/* podman knows errors of labels by a path of that kind in back quotes. */
+#define ATTR_EXEC "`/proc/self/attr/exec`"
+
 /* AppArmor: its own file (Linux 5.1, stacked LSMs), else the one that all major LSMs share. */
 static int set_apparmor(const char *profile, int procfs, struct err *e)
 {
@@ -119,7 +122,7 @@ static int set_apparmor(const char *profile, int procfs, struct err *e)
 	/* No LSM at all: being unconfined needs no help. */
 	if (r == -EINVAL && str_eq(profile, "unconfined"))
 		return 0;
-	return err_wrap(e, "set process.apparmorProfile %s (%s)", profile, r == -ENOENT ?
+	return err_wrap(e, "set process.apparmorProfile %s by " ATTR_EXEC " (%s)", profile, r == -ENOENT ?
 			"no such profile is loaded" :
 			"is AppArmor enabled in this kernel?");
 }
@@ -128,7 +131,7 @@ static int set_selinux(const char *label, int procfs, struct err *e)
 {
 	int r = procfs_write(procfs, "self/attr/exec", label, e);
 
-	return r < 0 ? err_wrap(e, "set process.selinuxLabel %s (is SELinux enabled in this "
+	return r < 0 ? err_wrap(e, "set process.selinuxLabel %s by " ATTR_EXEC " (is SELinux enabled in this "
 				"kernel, and may brig change to that label?)", label) : 0;
 }
 

@@ -151,3 +151,15 @@ propagation() {
 	[ "$status" -ne 0 ]
 	assert_contains "$stderr" "/mnt"
 }
+
+@test "lazytime; a source that is a link: followed, bound itself (src-nofollow), or copied (copy-symlink)" {
+	mkdir "$T/src"
+	echo text >"$T/src/file"
+	ln -s file "$T/src/link"
+	look ".mounts += [{destination: \"/run/tmpfs\", type: \"tmpfs\", source: \"tmpfs\", options: [\"lazytime\"]}] + ([
+		[\"followed\", []], [\"bound\", [\"src-nofollow\"]], [\"copied\", [\"copy-symlink\"]]] |
+		map({destination: (\"/tmp/\" + .[0]), type: \"bind\", source: \"$T/src/link\", options: ([\"bind\"] + .[1])}))" \
+		sh -c 'grep " /run/tmpfs " /proc/self/mountinfo | grep -o lazytime; cat /tmp/followed; for l in bound copied; do readlink /tmp/$l; done
+			grep -c " /tmp/copied " /proc/self/mountinfo'
+	assert_equal "$output" $'lazytime\ntext\nfile\nfile\n0'
+}

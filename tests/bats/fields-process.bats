@@ -95,3 +95,10 @@ STAT='set -- $(sed "s/.*) //" /proc/self/stat); shift 16; echo nice $1; shift 22
 	assert_equal "$(tr -d '\t' <<<"$output" | tr '\n' ' ')" \
 		"CapInh:0000000000000020 CapPrm:0000000000000020 CapEff:0000000000000020 CapBnd:0000000000000029 CapAmb:0000000000000020 "
 }
+
+@test "consoleSize" {
+	make_bundle "$T/bundle" busybox stty size
+	edit_config "$T/bundle" '.process.terminal = true | .process.consoleSize = {height: 33, width: 77}'
+	run script -qec "'$BRIG' --root '$BRIG_ROOT' run -b '$T/bundle' $(new_id)" /dev/null </dev/null
+	assert_contains "$output" "33 77"
+}

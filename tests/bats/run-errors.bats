@@ -119,12 +119,22 @@ broken() {
 @test "run errors: a set-up that hangs ends with TERM" {
 	need_root
 	make_bundle "$T/bundle" true
-	edit_config "$T/bundle" '.hooks.createContainer = [{"path": "/bin/sleep", "args": ["sleep", "1000"]}]'
+	local seconds=$((100000 + RANDOM)) # a name that no other test's process has
+	edit_config "$T/bundle" '.hooks.createContainer = [{"path": "/bin/sleep", "args": ["sleep", $s]}]' --arg s $seconds
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)" 2>"$T/stderr" &
 	local pid=$!
 	wait_for 10 pgrep -P "$pid" >/dev/null
-	wait_for 10 pgrep -x -f "sleep 1000" >/dev/null
+	wait_for 10 pgrep -x -f "sleep $seconds" >/dev/null
 	kill -TERM $pid
-	run wait $pid
+	wait $pid || true
 	assert_contains "$(cat "$T/stderr")" interrupted
+}
+
+@test "run errors: a label that cannot be set is told in the words that podman looks for" {
+	make_bundle "$T/bundle" true
+	edit_config "$T/bundle" '.process.apparmorProfile = "no-such-profile"'
+	run_brig run -b "$T/bundle" "$(new_id)"
+	[ "$status" -ne 0 ]
+	assert_contains "$stderr" "process.apparmorProfile no-such-profile"
+	grep -qE '`/proc/[a-z0-9-].+/attr.*`' <<<"$stderr"
 }
