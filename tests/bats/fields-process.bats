@@ -99,6 +99,7 @@ STAT='set -- $(sed "s/.*) //" /proc/self/stat); shift 16; echo nice $1; shift 22
 @test "consoleSize" {
 	make_bundle "$T/bundle" busybox stty size
 	edit_config "$T/bundle" '.process.terminal = true | .process.consoleSize = {height: 33, width: 77}'
-	run script -qec "'$BRIG' --root '$BRIG_ROOT' run -b '$T/bundle' $(new_id)" /dev/null </dev/null
+	mkfifo "$T/keyboard" # opened in both directions, it has no end
+	run script -qec "'$BRIG' --root '$BRIG_ROOT' run -b '$T/bundle' $(new_id)" /dev/null <>"$T/keyboard"
 	assert_contains "$output" "33 77"
 }
