@@ -112,6 +112,19 @@ static struct dk_value metadata(struct arena *a, const struct img_store *s, cons
 	return v;
 }
 
+/* As Docker writes it, without zeros at the end of the fraction. */
+static const char *created(struct arena *a, const struct img_image *image)
+{
+	const char *text = or_empty(image->created);
+	struct timespec t;
+	char buf[DK_UNIT_MAX];
+
+	/* in another zone it stays so */
+	if (!*text || text[strlen(text) - 1] != 'Z' || dk_time_parse(text, &t) < 0)
+		return text;
+	return arena_strdup(a, dk_time_rfc3339(buf, &t));
+}
+
 static int document(struct dk_context *c, const struct img_store *s, struct img_listed *l, struct dk_value *ret,
 		    struct err *e)
 {
@@ -130,7 +143,7 @@ static int document(struct dk_context *c, const struct img_store *s, struct img_
 	dk_put(a, &v, "RepoDigests", dk_strings(a, &l->digests, false));
 	dk_put(a, &v, "Parent", dk_string(""));
 	dk_put(a, &v, "Comment", dk_string(or_empty(i->comment)));
-	dk_put(a, &v, "Created", dk_string(or_empty(i->created)));
+	dk_put(a, &v, "Created", dk_string(created(a, i)));
 	dk_put(a, &v, "Container", dk_string(or_empty(json_get_str(text, "container"))));
 	dk_put(a, &v, "ContainerConfig", config(a, &none));
 	dk_put(a, &v, "DockerVersion", dk_string(or_empty(json_get_str(text, "docker_version"))));

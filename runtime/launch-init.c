@@ -368,6 +368,8 @@ int row_start_payload(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 
+	/* What it becomes soon; the payload may look before. */
+	prctl(PR_SET_NAME, "brig-init");
 	return payload_spawn(payload_main, ctx, &l->payload, e);
 }
 

@@ -357,7 +357,7 @@ def selected(record, only):
 def parse(argv):
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[0][7:])
     parser.add_argument("--docker", default=os.environ.get("BRIG_DOCKER", "build/brig-docker"))
-    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--whole", action="store_true", help="run the whole scene of what is named")
     parser.add_argument("--engine", help="DOCKER_HOST, to see what a real docker says")
