@@ -146,7 +146,8 @@ static void copy_size(int master)
 {
 	struct winsize ws;
 
-	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &ws) == 0)
+	/* A terminal without a size (a pty that nobody has set) leaves that of process.consoleSize. */
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_row && ws.ws_col)
 		ioctl(master, TIOCSWINSZ, &ws);
 }
 
