@@ -32,6 +32,7 @@ enum { PIECE = 16384, BUFFER_MAX = 65536, LINGER_MS = 2000, CLOSE_MS = 1000 };
 enum phase {
 	HEAD,      /* a head comes, or the next one may */
 	BODY,
+	ANSWER,    /* nothing more before it is written */
 	UPGRADING, /* nothing more before the library has agreed */
 	TUNNEL,
 	LAST,      /* nothing more of this client */
@@ -171,7 +172,7 @@ static bool take_head(struct guard *g)
 	}
 	remove_front(&g->in, n);
 	loop_stop_timer(&g->timer);
-	g->phase = h.upgrade ? UPGRADING : h.body ? BODY : HEAD;
+	g->phase = h.upgrade ? UPGRADING : h.body ? BODY : ANSWER;
 	g->body_left = h.body;
 	if (h.body)
 		loop_set_timer(&g->timer, config.body_s * 1000);
@@ -188,8 +189,8 @@ static bool take_body(struct guard *g)
 	if (g->body_left)
 		return false;
 	loop_stop_timer(&g->timer);
-	g->phase = HEAD;
-	return true;
+	g->phase = ANSWER;
+	return false;
 }
 
 static void take(struct guard *g)
@@ -361,6 +362,16 @@ void guard_describe(int fd, struct guard_peer *ret)
 	for (struct guard *g = guards.next; g != &guards; g = g->next)
 		if (g->theirs == fd) {
 			*ret = g->peer;
+			return;
+		}
+}
+
+void guard_answered(int fd)
+{
+	for (struct guard *g = guards.next; g != &guards; g = g->next)
+		if (g->theirs == fd && g->phase == ANSWER) {
+			g->phase = HEAD;
+			forward(g);
 			return;
 		}
 }

@@ -3,7 +3,8 @@
  * What stands between a client and the HTTP library: the library gets one end of a socket pair, and what
  * comes from the client goes there only when it is the whole head of a request that head.c has nothing
  * against, or of the body that this head announced, or of a WebSocket that has been opened. So the
- * library never decides where a request ends. Time for heads and bodies, and the number of connections,
+ * library never decides where a request ends. Nor does it ever have two: with the next one behind a request
+ * that is not answered yet, libwebsockets 4.1.6 spins, and reads memory that it has freed. Time for heads and bodies, and the number of connections,
  * in all and of one peer, are limited here.
  */
 #pragma once
@@ -17,5 +18,7 @@ struct guard_peer { char name[64]; bool local; };
 void guard_accept(int client, bool (*adopt)(int fd));
 /* The peer behind the library's end. */
 void guard_describe(int fd, struct guard_peer *ret);
+/* The answer is written: the next request may come. */
+void guard_answered(int fd);
 /* The library is closed: sends what it has left behind, for a moment at most, and closes all. */
 void guard_close(void);

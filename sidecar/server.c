@@ -43,7 +43,7 @@ struct conn_io {
 	size_t head_len, body_len, sent;
 	int body_fd;              /* -1: in body */
 	int status;
-	bool answered, replied, closing;
+	bool dispatched, answered, replied, closing;
 	struct message *first, *last;
 	size_t unsent;
 	void (*sent_all)(void *owner);
@@ -299,7 +299,10 @@ static int write_answer(struct lws *wsi)
 			 (double)(loop_now() - io->began_ns) / 1e9);
 	n = io->closing;
 	drop(wsi);
-	return n || lws_http_transaction_completed(wsi) ? -1 : 0;
+	if (n || lws_http_transaction_completed(wsi))
+		return -1;
+	guard_answered(lws_get_socket_fd(wsi));
+	return 0;
 }
 
 /* ---- requests ---- */
@@ -323,6 +326,7 @@ static void dispatch(struct conn_io *io)
 	bool path_known = false;
 	const struct route *r = find_route(&io->c, &path_known);
 
+	io->dispatched = true;
 	lws_set_timeout(io->wsi, NO_PENDING_TIMEOUT, 0); /* an execution may take long */
 	if (!server->authorise(&io->c))
 		return;
@@ -371,11 +375,12 @@ static int take_body(struct lws *wsi, const char *data, size_t n)
 	return 0;
 }
 
+/* The library says it more than once, and of a body of no bytes, too. */
 static int end_body(struct lws *wsi)
 {
 	struct conn_io *io = io_of(wsi);
 
-	if (io && !io->answered)
+	if (io && !io->answered && !io->dispatched && !io->body_left)
 		dispatch(io);
 	return 0;
 }
