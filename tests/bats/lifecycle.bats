@@ -285,3 +285,18 @@ hang_in() {
 	assert_status 0
 	[ ! -e "$BRIG_ROOT/$id" ]
 }
+
+@test "run --keep: the record stays; list shows it as a table and as JSON" {
+	make_bundle "$T/bundle" sh -c 'exit 3'
+	run_brig run --keep -b "$T/bundle" "$(new_id)"
+	assert_status 3
+	run_brig list
+	assert_equal "$(head -n 1 <<<"$output" | tr -s ' ')" "ID PID STATUS BUNDLE CREATED"
+	[[ $(tail -n 1 <<<"$output" | tr -s ' ') == "$(new_id) 0 stopped $T/bundle "* ]] || fail "$output"
+	run_brig list -f json
+	assert_json '.[0] | .id + " " + .status' "$(new_id) stopped"
+	run_brig start "$(new_id)"
+	assert_contains "$stderr" "cannot start a container that has stopped"
+	run_brig delete "$(new_id)" --force
+	assert_status 0
+}

@@ -64,7 +64,7 @@ print(s.recv(4096).decode())' "$1"
 }
 
 @test "global options that callers send" {
-	run_brig --rootless=true --systemd-cgroup=false --cgroup-manager=cgroupfs -log-format json list -q
+	run_brig --rootless=true --criu /usr/sbin/criu --log-level debug --systemd-cgroup=false --cgroup-manager=cgroupfs -log-format json list -q
 	assert_status 0
 	run_brig --cgroup-manager nonsense list
 	assert_status 1
