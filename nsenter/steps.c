@@ -195,10 +195,13 @@ static long send_message(int fd, const void *m, size_t n)
 
 /* By write, not sendto: a seccomp filter may be in force already, and a profile that stops a program
  * from writing is a rare one. (A parent that is gone ends us by SIGPIPE; as it should.) */
-static void send_report(int fd, const struct report *rep, size_t n)
+static bool send_report(int fd, const struct report *rep, size_t n)
 {
-	while (raw_call(SYS_write, fd, (long)rep, (long)n) == -EINTR)
+	long r;
+
+	while ((r = raw_call(SYS_write, fd, (long)rep, (long)n)) == -EINTR)
 		;
+	return r == (long)n;
 }
 
 static _Noreturn void report_failure(int fd, size_t row, const struct err *e)
@@ -225,7 +228,9 @@ static void run_batch(const struct step_table *t, void *ctx, const struct step_c
 		err_set(&e, ENOEXEC, "returned without exec");
 		report_failure(c->init, last, &e);
 	}
-	send_report(c->init, &ok, offsetof(struct report, err));
+	/* A filter may refuse that as well. Without a word the parent would wait for it. */
+	if (!send_report(c->init, &ok, offsetof(struct report, err)))
+		raw_exit(1);
 }
 
 /* An order that does not follow from the table, or goes backwards, is refused. */
