@@ -42,13 +42,18 @@ struct spec_options {
 	bool rootless, sandbox;
 };
 
-/* An existing file is never replaced. The descriptor, stdout without options. */
+static bool to_stdout(const struct spec_options *o)
+{
+	return o->file ? str_eq(o->file, "-") : o->sandbox && !o->bundle;
+}
+
+/* As the other runtimes do, config.json; an existing file is never replaced. A descriptor. */
 static int open_output(const struct spec_options *o, struct err *e)
 {
 	auto_close int dir = -1;
 	int fd;
 
-	if (!o->bundle && !o->file)
+	if (to_stdout(o))
 		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (o->bundle && (dir = open(o->bundle, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return err_sys(e, "open the bundle %s", o->bundle);
@@ -59,7 +64,7 @@ static int open_output(const struct spec_options *o, struct err *e)
 		      : fd;
 }
 
-static int print_spec(struct arena *a, const struct rt_globals *g, char **words, void *options, struct err *e)
+static int make_spec(struct arena *a, const struct rt_globals *g, char **words, void *options, struct err *e)
 {
 	const struct spec_options *o = options;
 	auto_strbuf struct strbuf text = {0};
@@ -82,19 +87,19 @@ int cmd_spec(int argc, char **argv, const struct rt_globals *g)
 {
 	struct spec_options o = {0};
 	const struct cli_option options[] = {
-		{"bundle", 'b', CLI_STRING, &o.bundle, "DIR", "write DIR/config.json instead of stdout"},
-		{"file", 'f', CLI_STRING, &o.file, "FILE", "write FILE, with --bundle in DIR"},
+		{"bundle", 'b', CLI_STRING, &o.bundle, "DIR", "where config.json is made, instead of here"},
+		{"file", 'f', CLI_STRING, &o.file, "FILE", "another name than config.json; \"-\": stdout"},
 		{"rootless", 0, CLI_FLAG, &o.rootless, NULL, "for the calling user, in a user namespace"},
-		{"sandbox", 0, CLI_FLAG, &o.sandbox, NULL, "a spec for `brig sandbox`"},
+		{"sandbox", 0, CLI_FLAG, &o.sandbox, NULL, "a spec for `brig sandbox`, on stdout unless --bundle or --file is given"},
 	};
 	const struct command_spec s = {
 		.cli = {
 			.usage = "brig spec [OPTION...]",
-			.summary = "Prints a config.json to begin with.",
+			.summary = "Makes a config.json to begin with.",
 			.options = options,
 			.n = sizeof(options) / sizeof(options[0]),
 		},
-		.body = print_spec,
+		.body = make_spec,
 		.options = &o,
 	};
 

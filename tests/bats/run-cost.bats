@@ -49,7 +49,7 @@ with_fds() {
 	make_bundle "$T/bundle" true
 	local words
 	# Debian's valgrind knows none of the new mount calls, so no container starts under it
-	for words in "plan -b $T/bundle" spec "spec --rootless" features "state absent" "sandbox --help"; do
+	for words in "plan -b $T/bundle" "spec --file -" "spec --rootless --file $T/spec.json" features "state absent" "sandbox --help"; do
 		# shellcheck disable=SC2086
 		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
 			"$BRIG" --root "$BRIG_ROOT" $words >/dev/null 2>"$T/errors" || [ $? = 1 ] || fail "$words" "$(cat "$T/errors")"
