@@ -18,6 +18,10 @@ best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
 	assert_status 0
 }
 
+@test "brigd: clients that do anything" {
+	brigd_check brigd-hammer
+}
+
 @test "brigd: settings that are wrong end it with a sentence" {
 	need_brigd
 	local line options words
