@@ -213,6 +213,39 @@ start_criu() {
 	assert_goes_on "$(<"$T/count/n")"
 }
 
+@test "checkpoint: a connection and a file lock, which have to be asked for, go on" {
+	need_criu
+	make_python_bundle "$T/bundle" python3 -c '
+import fcntl, os, socket, time
+lock = open("/mnt/lock", "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+peer = server.accept()[0]
+i = 0
+while True:
+    i += 1
+    client.send(b"%d\n" % i)
+    open("/mnt/n", "wb").write(peer.recv(100))
+    time.sleep(0.05)'
+	# Its root is shared: no new mount point.
+	start_counter '(.mounts[] | select(.destination == "/count")).destination = "/mnt"'
+	flock -n "$T/count/lock" true && fail "no lock"
+	checkpoint
+	assert_status 1
+	run_brig state "$id"
+	assert_json .status running
+	checkpoint --tcp-established --file-locks
+	assert_status 0
+	local n
+	n=$(<"$T/count/n")
+	restore --tcp-established --file-locks
+	assert_status 0
+	assert_goes_on "$n"
+	flock -n "$T/count/lock" true && fail "no lock"
+	return 0
+}
+
 # ---- without criu -------------------------------------------------------------------------------
 
 @test "checkpoint: the help, and the words that podman looks for" {

@@ -10,10 +10,10 @@ find_criu() {
 
 need_criu() { [ -n "${CRIU_DIR:-}" ] || skip "${CRIU_WHY:-no criu}"; }
 
-# A container that counts in $T/count/n (a bind mount) and in its /tmp.
+# A container that counts in $T/count/n (a bind mount) and in its /tmp; of $T/bundle, if that is there.
 start_counter() {
 	# shellcheck disable=SC2016
-	make_bundle "$T/bundle" sh -c 'i=0; while :; do i=$((i+1)); echo $i >/count/n; echo $i >/tmp/n; sleep 0.05; done'
+	[ -d "$T/bundle" ] || make_bundle "$T/bundle" sh -c 'i=0; while :; do i=$((i+1)); echo $i >/count/n; echo $i >/tmp/n; sleep 0.05; done'
 	mkdir -p "$T/count"
 	chmod 777 "$T/count"
 	edit_config "$T/bundle" '.mounts += [{destination: "/count", type: "bind", source: $t, options: ["bind"]},
