@@ -357,6 +357,21 @@ static int check_cpu_limit(struct job *j, struct err *e)
 	return 0;
 }
 
+/* With one thread a core there is nothing to do. */
+static int plan_core_scheduling(struct job *j, struct err *e)
+{
+	const struct sandbox_options *o = &j->q.sb.options;
+	int r = o->core_scheduling.v ? sec_core_scheduling_probe(e) : 0;
+
+	if (r < 0 && o->best_effort.v) {
+		add_warning(j, arena_printf(j->a, "core-scheduling: %s", e->msg));
+		*e = (struct err){0};
+		return 0;
+	}
+	j->plan->options.core_scheduling = r > 0;
+	return r < 0 ? err_wrap(e, "core-scheduling") : 0;
+}
+
 static int supervise_job(struct job *j, int sigfd, struct err *e)
 {
 	const struct sandbox_options *o = &j->q.sb.options;
@@ -498,6 +513,8 @@ static int run(struct job *j, struct err *e)
 	if (j->q.print_key)
 		return print_key(j, e);
 	r = make_plan(j, e);
+	if (r == 0)
+		r = plan_core_scheduling(j, e);
 	if (r < 0)
 		return r;
 	if (j->q.print_plan)

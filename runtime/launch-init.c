@@ -194,6 +194,17 @@ int row_set_oom_score(void *ctx, struct err *e)
 	return sec_set_oom_score_adj(PLAN(ctx)->security, LAUNCH(ctx)->host->procfs, e);
 }
 
+bool row_has_core_scheduling(const void *ctx)
+{
+	return PLAN(ctx)->options.core_scheduling;
+}
+
+int row_core_scheduling(void *ctx, struct err *e)
+{
+	(void)ctx;
+	return sec_core_scheduling(e);
+}
+
 int row_set_process(void *ctx, struct err *e)
 {
 	const struct sec_plan *s = PLAN(ctx)->security;

@@ -23,6 +23,7 @@ struct spec_state *rt_launch_describe(struct rt_launch *l);
 #define UNDO(name) void name(void *ctx)
 
 WANTED(row_cgroup_by_pid);
+WANTED(row_has_core_scheduling);
 WANTED(row_devices_beside);
 WANTED(row_die_with_parent);
 WANTED(row_filter_after_start);
@@ -82,6 +83,7 @@ RUN(row_connect_listener);
 RUN(row_devices);
 RUN(row_enter_child_cgroup);
 RUN(row_enter_resctrl);
+RUN(row_core_scheduling);
 RUN(row_exec_program);
 RUN(row_exec_tiny_init);
 RUN(row_find_program);

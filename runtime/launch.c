@@ -70,6 +70,7 @@ static const struct step rows[] = {
 	{"set kernel parameters", STEP_INIT, row_has_sysctl, row_set_sysctl, NULL},
 	{"finish the root", STEP_INIT, NULL, row_finish, NULL},
 	{"set the OOM score", STEP_INIT, row_has_oom_score, row_set_oom_score, NULL},
+	{"make a core-scheduling group", STEP_INIT, row_has_core_scheduling, row_core_scheduling, NULL},
 	{"set the process attributes", STEP_INIT, NULL, row_set_process, NULL},
 	{"find the home directory", STEP_INIT, row_find_home, row_set_home, NULL},
 	{"set LISTEN_PID", STEP_INIT, row_has_listen_fds, row_set_listen_pid, NULL},

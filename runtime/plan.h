@@ -35,6 +35,7 @@ struct plan_options {
 	bool tiny_init;          /* pid 1 is our init, the payload its child */
 	bool die_with_parent;
 	bool best_effort;
+	bool core_scheduling;    /* a cookie of its own: no thread of others beside it on a core */
 	bool hostname_optional;  /* nobody asked for it */
 	bool limits_change;      /* later, by an update, of which this start knows nothing */
 	bool bind_proc;          /* sandbox: our /proc bound; others: the annotation org.brig.proc */

@@ -22,7 +22,7 @@ enum { SECRET_MAX = 64 * 1024, SECRETS_MAX = 8, MAX_SETTINGS = 32 };
 struct flags {
 	const char *spec, *result, *rootfs, *workdir, *user, *in, *out, *err, *terminal, *job, *copy_out;
 	struct cli_list env, secrets, binds, copy_in;
-	bool best_effort, no_init, cache_key, plan;
+	bool best_effort, core_scheduling, no_init, cache_key, plan;
 	/* By index in sandbox_settings. */
 	const char *values[MAX_SETTINGS];
 	struct cli_list lists[MAX_SETTINGS];
@@ -233,6 +233,8 @@ static int apply_settings(struct arena *a, const struct flags *f, struct sandbox
 	}
 	if (f->best_effort)
 		o->best_effort = (struct opt_bool){true, true};
+	if (f->core_scheduling)
+		o->core_scheduling = (struct opt_bool){true, true};
 	if (f->no_init)
 		o->init = (struct opt_bool){true, false};
 	return 0;
@@ -313,6 +315,7 @@ static int parse_flags(int argc, char **argv, struct flags *f, struct err *e)
 		{"copy-in", 0, CLI_LIST, &f->copy_in, "PATH:NAME", "a copy in the working directory (repeatable)"},
 		{"copy-out", 0, CLI_STRING, &f->copy_out, "DIR", "the files left in the working directory go to DIR"},
 		{"best-effort", 0, CLI_FLAG, &f->best_effort, NULL, "limits that cannot be enforced are warnings"},
+		{"core-scheduling", 0, CLI_FLAG, &f->core_scheduling, NULL, "no other program on the same core at the same time"},
 		{"no-init", 0, CLI_FLAG, &f->no_init, NULL, "the program is pid 1 itself"},
 		{"cache-key", 0, CLI_FLAG, &f->cache_key, NULL, "print the key of the environment, run nothing"},
 		{"plan", 0, CLI_FLAG, &f->plan, NULL, "print what would be done, run nothing"},

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -249,4 +250,33 @@ int sec_set_affinity(const struct sec_bits *bits, struct err *e)
 		return err_sys(e, "set the CPU affinity (at least one CPU must be online and in "
 			       "the cpuset)");
 	return 0;
+}
+
+#ifndef PR_SCHED_CORE /* Linux 5.14 */
+#define PR_SCHED_CORE 62
+#define PR_SCHED_CORE_GET 0
+#define PR_SCHED_CORE_CREATE 1
+#endif
+
+enum { ONE_THREAD = 0 }; /* of whom: the calling thread */
+
+int sec_core_scheduling(struct err *e)
+{
+	if (prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, ONE_THREAD, 0) < 0)
+		return err_sys(e, "PR_SCHED_CORE");
+	return 0;
+}
+
+int sec_core_scheduling_probe(struct err *e)
+{
+	unsigned long cookie = 0;
+
+	if (prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, 0, ONE_THREAD, &cookie) == 0)
+		return 1;
+	if (errno == ENODEV)
+		return 0;
+	if (errno == EINVAL)
+		return err_set(e, ENOTSUP, "this kernel has no core scheduling (Linux 5.14 with CONFIG_SCHED_CORE); without it, "
+					   "switch SMT off where programs must not learn from each other's timing");
+	return err_sys(e, "ask for core scheduling");
 }

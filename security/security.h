@@ -145,6 +145,14 @@ int sec_install_filter(const struct sec_plan *p, int *ret_listener, struct err *
 
 /* ---- seccomp programs ---- */
 
+/*
+ * Core scheduling: the calling process, and its later children, share the threads of a core with no
+ * process outside of them at the same time. The second one tells whether it is needed and possible: 1,
+ * 0 when each core has one thread only, -errno with the reason.
+ */
+int sec_core_scheduling(struct err *e);
+int sec_core_scheduling_probe(struct err *e);
+
 /* Every name of the profile has to be that of a call on some architecture. */
 int sec_filter_check_names(const struct oci_seccomp *s, struct err *e);
 

@@ -57,6 +57,7 @@ static void default_options(struct build *b)
 	DEFAULT(o->proc, SANDBOX_PROC_NEW);
 	DEFAULT(o->init, true);
 	DEFAULT(o->best_effort, false);
+	DEFAULT(o->core_scheduling, false);
 	if (!o->outputs_at)
 		o->outputs_at = arena_strdup(b->a, SANDBOX_OUTPUTS);
 	o->host_rootfs = !b->s->root->path;

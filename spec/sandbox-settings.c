@@ -64,6 +64,7 @@ const struct sandbox_setting sandbox_settings[] = {
 		.help = "a loaded image (brig-docker images) as the root file system"),
 	SETTING("init", SANDBOX_BOOL, init),
 	SETTING("best-effort", SANDBOX_BOOL, best_effort),
+	SETTING("core-scheduling", SANDBOX_BOOL, core_scheduling),
 	SETTING("stdin", SANDBOX_TEXT, stdin_text),
 };
 const size_t sandbox_n_settings = sizeof(sandbox_settings) / sizeof(sandbox_settings[0]);

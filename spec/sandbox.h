@@ -47,7 +47,7 @@ struct sandbox_options {
 	struct opt_u64 timeout_ns, cpu_time_ns;
 	struct opt_u64 output_limit; /* a stream */
 	struct opt_u64 tmp_size, work_size, shm_size;
-	struct opt_bool init, best_effort;
+	struct opt_bool init, best_effort, core_scheduling;
 	struct opt_u32 output_action, network, userns, proc; /* the enumerations above */
 	struct strv env_allow;       /* names copied from the caller's environment */
 	char *outputs;               /* directory of the host, absolute: SANDBOX_OUTPUTS, writable */

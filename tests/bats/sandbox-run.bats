@@ -126,6 +126,20 @@ command workdir error files warnings"
 	assert_stdout $'a\xef\xbf\xbd\xef\xbf\xbdb\xc3\xa4'
 }
 
+@test "sandbox: --core-scheduling, or the reason why there is none" {
+	# PR_SCHED_CORE, PR_SCHED_CORE_GET
+	local get='import ctypes as c; n = c.c_ulong(); r = c.CDLL(None).prctl(62, 0, 0, 0, c.byref(n)); print(r, n.value != 0)'
+	sandbox --core-scheduling -- python3 -c "$get"
+	if [ "$status" = 125 ]; then
+		assert_contains "$stderr" "core-scheduling: this kernel has no core scheduling"
+		sandbox --core-scheduling --best-effort -- true
+		assert_status 0
+		assert_json '.warnings | map(select(startswith("core-scheduling:"))) | length' 1
+	else
+		[[ $(jget .stdout) == "0 True"* || $(jget .stdout) == "-1 False"* ]] || fail "$output"
+	fi
+}
+
 @test "sandbox: a mistake is one sentence that names the member, 125, and a result" {
 	local spec
 	for spec in '{"process":{"args":["a"],"noNewPriviliges":true}}' '{"process":{"args":"a"}}' \
