@@ -17,7 +17,7 @@
 #include "nsenter/signals.h"
 #include "runtime/container.h"
 
-enum { DEFAULT_PATIENCE = 10 };
+enum { DEFAULT_PATIENCE = 10, STARTING_MS = 5 };
 
 int dk_signal(struct dk_context *c, const struct dk_record *r, int sig, struct err *e)
 {
@@ -111,7 +111,8 @@ static bool ends_within(struct rt_container *k, int64_t seconds)
 	return r > 0;
 }
 
-/* A stopped process gets the signal only when it goes on. */
+/* A stopped process gets the signal only when it goes on. NOT_THERE: no such process, or not yet. */
+enum { NOT_THERE = 1 };
 static int end_init(struct dk_context *c, const struct dk_record *r, int sig, int64_t seconds, struct err *e)
 {
 	auto_container struct rt_container k = RT_CONTAINER_NONE;
@@ -119,7 +120,7 @@ static int end_init(struct dk_context *c, const struct dk_record *r, int sig, in
 
 	if (rt_container_open(c->arena, &c->store->runtime, r->id, &k, e) < 0 || k.pidfd < 0) {
 		*e = (struct err){0};
-		return 0;
+		return NOT_THERE;
 	}
 	dk_container_event_number(c->store, r, "kill", "signal", sig);
 	sys_pidfd_send_signal(k.pidfd, sig);
@@ -144,8 +145,11 @@ static int stop(struct dk_context *c, struct dk_record *r, int sig, int64_t seco
 	if (dk_forbid_restart(c, r, e) < 0 && e->code != ENOENT)
 		return -e->code;
 	*e = (struct err){0};
-	if (end_init(c, r, sig, seconds, e) < 0)
-		return -e->code;
+	/* An owner without a process is ending, or only starting it (another restart): then it is awaited. */
+	while ((code = end_init(c, r, sig, seconds, e)) == NOT_THERE && dk_owner_is_held(lock))
+		poll(NULL, 0, STARTING_MS);
+	if (code < 0)
+		return code;
 	dk_owner_wait(lock, &code);
 	return 1;
 }
@@ -182,21 +186,17 @@ int dk_take_over(struct dk_container *k, const char *ref, struct err *e)
 	k->store = s;
 	if (r == 0)
 		r = dk_container_find(k->c, ref, &k->record, e);
-	/* Somebody has it for a moment only (a sweep, rename, rm), unless it runs. */
-	while (r == 0 && dk_owner_take(s, k->record->id, false, &k->owner, e) == -EBUSY) {
+	/* Somebody has it for a moment only (a sweep, rename, rm), unless it runs, or is being started: then the
+	 * record will say so. */
+	while (r == 0 && (r = dk_owner_take(s, k->record->id, false, &k->owner, e)) == -EBUSY) {
 		*e = (struct err){0};
 		r = dk_container_find(k->c, k->record->id, &k->record, e);
 		if (r == 0 && is_running(k->record))
 			return 1;
-		if (r == 0)
-			r = dk_owner_take(s, k->record->id, true, &k->owner, e);
-		if (r == 0)
-			break;
+		poll(NULL, 0, STARTING_MS);
 	}
 	if (r < 0)
 		return r;
-	if (k->owner.lock < 0)
-		return -e->code;
 	r = dk_container_find(k->c, k->record->id, &k->record, e);
 	if (r < 0)
 		dk_owner_release(&k->owner);

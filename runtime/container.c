@@ -23,6 +23,8 @@
 #include "cgroups/resctrl.h"
 #include "runtime/hooks.h"
 
+enum { THAW_MS = 100 };
+
 const char *rt_status_name(enum rt_status s)
 {
 	static const char *const names[] = {"creating", "created", "running", "paused", "stopped"};
@@ -174,8 +176,10 @@ int rt_container_kill_all(struct rt_container *c, struct err *e)
 		r = err_sys(e, "kill the container %s", c->state.id);
 	if (r < 0 || c->pidfd < 0)
 		return r;
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
+	/* In cgroup v1 what is frozen does not end, and somebody may be pausing it at this moment. */
+	while ((r = poll(&p, 1, c->cgroup ? THAW_MS : -1)) == 0 || (r < 0 && errno == EINTR))
+		if (r == 0)
+			cg_thaw(c->cgroup, &(struct err){0});
 	return 0;
 }
 
