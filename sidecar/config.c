@@ -322,6 +322,23 @@ static char *find_brig(struct arena *a)
 	return NULL;
 }
 
+static bool are_ports(const char *s)
+{
+	for (;; s++) {
+		size_t n = strspn(s, "0123456789");
+		char digits[8] = "";
+		uint64_t port = 0;
+
+		if (n < sizeof(digits))
+			memcpy(digits, s, n);
+		if (str_u64(digits, 65535, &port) < 0 || port == 0)
+			return false;
+		s += n;
+		if (*s != ',')
+			return !*s;
+	}
+}
+
 static int check(struct arena *a, struct err *e)
 {
 	if (!config.brig)
@@ -330,7 +347,7 @@ static int check(struct arena *a, struct err *e)
 		return err_set(e, ENOENT, "there is no program brig beside brigd (see --brig)");
 	if (config.outputs && config.outputs[0] != '/')
 		return err_set(e, EINVAL, "--outputs: %.200s is not an absolute path", config.outputs);
-	if (config.open_ports && (!*config.open_ports || config.open_ports[strspn(config.open_ports, "0123456789,")]))
+	if (config.open_ports && !are_ports(config.open_ports))
 		return err_set(e, EINVAL, "--open-ports: \"%.80s\" is not a list of ports with commas",
 			       config.open_ports);
 	if (config.tmp_root[0] != '/')

@@ -43,6 +43,8 @@ best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
 		--max-body 1e6|not a number
 		--listen localhost:80|is not IP:PORT
 		--listen 127.0.0.1:99999|is not IP:PORT
+		--open-ports 80,65536|is not a list of ports
+		--open-ports 80,|is not a list of ports
 		--outputs relative|not an absolute path
 		--brig /nowhere|no program brig
 		--tmp-root /nowhere|/nowhere
