@@ -33,6 +33,19 @@ static struct loop_fd listeners[MAX_LISTENERS];
 static size_t n_listeners;
 static void (*on_accepted)(int fd);
 
+/* Small answers at once; and a peer whose machine is gone is noticed within a minute. All of it fails on
+ * unix sockets. */
+static void set_options(int fd)
+{
+	static const struct { int level, name, value; } options[] = {
+		{IPPROTO_TCP, TCP_NODELAY, 1}, {SOL_SOCKET, SO_KEEPALIVE, 1}, {IPPROTO_TCP, TCP_KEEPIDLE, 30},
+		{IPPROTO_TCP, TCP_KEEPINTVL, 10}, {IPPROTO_TCP, TCP_KEEPCNT, 3},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
+}
+
 static void accept_again(struct loop_timer *t)
 {
 	(void)t;
@@ -43,7 +56,7 @@ static struct loop_timer again = {.due = accept_again};
 
 static void ready(struct loop_fd *f, uint32_t events)
 {
-	int fd = accept4(f->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), one = 1;
+	int fd = accept4(f->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	(void)events;
 
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
@@ -52,7 +65,7 @@ static void ready(struct loop_fd *f, uint32_t events)
 	}
 	if (fd < 0)
 		return;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* fails on unix sockets */
+	set_options(fd);
 	on_accepted(fd);
 }
 
