@@ -226,7 +226,8 @@ i = 0
 while True:
     i += 1
     client.send(b"%d\n" % i)
-    open("/mnt/n", "wb").write(peer.recv(100))
+    data = peer.recv(100)
+    open("/mnt/n", "wb").write(data)
     time.sleep(0.05)'
 	# Its root is shared: no new mount point.
 	start_counter '(.mounts[] | select(.destination == "/count")).destination = "/mnt"'
@@ -244,6 +245,45 @@ while True:
 	assert_goes_on "$n"
 	flock -n "$T/count/lock" true && fail "no lock"
 	return 0
+}
+
+@test "checkpoint: a datagram socket of somebody outside is connected again" {
+	need_criu
+	[[ $T == /tmp/* ]] || skip "the path of the test must be below the tmpfs of the container, /tmp"
+	mkdir "$T/count"
+	/usr/bin/python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1] + "/log")
+while True:
+    data = s.recv(100)
+    open(sys.argv[1] + "/n", "wb").write(data)' "$T/count" 3>&- &
+	local outside=$!
+	wait_for 5 test -S "$T/count/log"
+	make_python_bundle "$T/bundle" python3 -c '
+import socket, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.connect("/mnt/log")
+i = 0
+while True:
+    i += 1
+    s.send(b"%d\n" % i)
+    time.sleep(0.05)'
+	# criu looks for the other end in the network namespace, and connects to the path that it was bound to.
+	start_counter '(.mounts[] | select(.destination == "/count")).destination = "/mnt" |
+		.linux.namespaces |= map(select(.type != "network")) |
+		.mounts += [{destination: "'"$T/count"'", type: "bind", source: "'"$T/count"'", options: ["bind"]}]'
+	checkpoint
+	assert_status 1
+	checkpoint --ext-unix-sk
+	assert_status 0
+	local n
+	n=$(<"$T/count/n")
+	restore --ext-unix-sk
+	assert_status 0
+	assert_goes_on "$n"
+	kill "$outside"
+	wait "$outside" || true
 }
 
 # ---- without criu -------------------------------------------------------------------------------
