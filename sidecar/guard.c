@@ -150,11 +150,13 @@ static bool take_head(struct guard *g)
 {
 	const char *why = NULL;
 	struct head h;
-	size_t n;
+	size_t n = 0;
 	int status;
 
-	while (g->in.len >= 2 && memcmp(g->in.p, "\r\n", 2) == 0)
-		remove_front(&g->in, 2);
+	while (g->in.len - n >= 2 && memcmp(g->in.p + n, "\r\n", 2) == 0)
+		n += 2;
+	if (n) /* at once: a client may send nothing else */
+		remove_front(&g->in, n);
 	n = g->in.len ? head_length(g->in.p, g->in.len) : 0;
 	if (n > HEAD_MAX || (!n && g->in.len > HEAD_MAX)) {
 		refuse(g, 431, "The head is too large");
