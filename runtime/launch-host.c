@@ -389,7 +389,7 @@ static void add_source_fds(struct fd_list *l, const struct rootfs_plan *r)
 static struct fd_list kept_fds(const struct rt_launch *l)
 {
 	const int ours[] = {l->host->procfs, l->console[1], l->start_fd, l->init_exe, l->status_write,
-			    l->stdio[0], l->stdio[1], l->stdio[2], l->listener.pair[1]};
+			    l->stdio[0], l->stdio[1], l->stdio[2], l->listener.pair[1], l->handler};
 	const size_t n_ours = sizeof(ours) / sizeof(ours[0]);
 	const struct rootfs_plan *r = l->plan->rootfs;
 	unsigned preserved = l->plan->options.preserve_fds;
