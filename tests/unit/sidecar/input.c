@@ -178,7 +178,8 @@ static void heads(void)
 		{"GET / HTTP/1.0\r\n\r\n", 0, 0, false},
 		{"POST /a HTTP/1.1\r\nhost:\r\ncontent-length: \t 12 \r\n\r\n", 0, 12, false},
 		{"GET /a?b HTTP/1.1\r\nHost: x\r\nUpgrade: WebSocket\r\n\r\n", 0, 0, true},
-		{"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 0, 0, false},
+		{"DELETE / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 0, 0, false},
+		{"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n", 405, 0, false},
 		{"POST /a HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n", 400, 0, false},
 		{"POST /a HTTP/1.1\r\nHost: x\r\n\r\n", 411, 0, false},
 		{"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999999999999999999\r\n\r\n", 400, 0, false},
@@ -192,9 +193,17 @@ static void heads(void)
 		{"GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", 400, 0, false}, {"G\xc3\xa9T / HTTP/1.1\r\nHost: x\r\n\r\n", 400, 0, false},
 		{"GET\r\n\r\n", 400, 0, false}, {"\n\n", 400, 0, false}, {"get / HTTP/1.1\r\nHost: x\r\n\r\n", 405, 0, false},
 	};
-	auto_strbuf struct strbuf kept = {0};
+	auto_strbuf struct strbuf kept = {0}, many = {0};
 	struct head h;
 
+	for (int n = 100; n <= 101; n++) {
+		strbuf_adds(&many, "GET / HTTP/1.0\r\n");
+		for (int i = 0; i < n; i++)
+			strbuf_adds(&many, "a:\r\n");
+		strbuf_adds(&many, "\r\n");
+		CHECK_INT(check_head(many.p, &h, &kept), n == 100 ? 0 : 431);
+		many.len = 0;
+	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CHECK_INT(check_head(rows[i].text, &h, &kept), rows[i].status);
 		CHECK(rows[i].status || (h.body == rows[i].body && h.upgrade == rows[i].upgrade));
