@@ -25,7 +25,7 @@ static int set_bool(const char *text, bool *ret, struct err *e)
 	return 0;
 }
 
-/* The fields of one line of comma-separated values; quotes as in RFC 4180. */
+/* The fields of the first line of comma-separated values; quotes as in RFC 4180. */
 int dk_split_csv(struct arena *a, const char *text, struct strv *ret, struct err *e)
 {
 	const char *s = text;
@@ -40,11 +40,11 @@ int dk_split_csv(struct arena *a, const char *text, struct strv *ret, struct err
 				return err_set(e, EINVAL, "parse error on line 1, column %zu: extraneous or missing \" in quoted-field",
 					       (size_t)(s - text) + 1);
 			s++;
-			if (*s && *s != ',')
+			if (*s && *s != ',' && *s != '\n')
 				return err_set(e, EINVAL, "parse error on line 1, column %zu: extraneous or missing \" in quoted-field",
 					       (size_t)(s - text));
 		} else {
-			for (; *s && *s != ','; s++) {
+			for (; *s && *s != ',' && *s != '\n'; s++) {
 				if (*s == '"')
 					return err_set(e, EINVAL, "parse error on line 1, column %zu: bare \" in non-quoted-field",
 						       (size_t)(s - text) + 1);
@@ -52,7 +52,7 @@ int dk_split_csv(struct arena *a, const char *text, struct strv *ret, struct err
 			}
 		}
 		dk_strv_add(a, ret, arena_strdup(a, strbuf_str(&field)));
-		if (!*s)
+		if (*s != ',')
 			return 0;
 		s++;
 	}

@@ -296,6 +296,8 @@ static void put_isolation(struct doc *d, struct dk_value *v)
 	put_bool(d, v, "PublishAllPorts", o->publish_all);
 	put_bool(d, v, "ReadonlyRootfs", o->read_only);
 	put_list(d, v, "SecurityOpt", &o->security_opt);
+	if (o->annotations.n)
+		dk_put(d->a, v, "Annotations", dk_string_map(d->a, &o->annotations, false));
 	if (o->storage_opt.n)
 		put_list(d, v, "StorageOpt", &o->storage_opt);
 	if (o->tmpfs.n)
@@ -347,6 +349,47 @@ static void put_limits(struct doc *d, struct dk_value *v)
 	put_int(d, v, "IOMaximumBandwidth", 0);
 }
 
+/* Go's pointer to a struct: what is not set is not there. */
+static struct dk_value when(bool set, struct dk_value v)
+{
+	return set ? v : dk_null_pointer(v.go_type);
+}
+
+static struct dk_value bind_options(struct doc *d, const struct dk_mount *m)
+{
+	struct dk_value v = dk_struct("mount.BindOptions");
+
+	dk_put_omit(d->a, &v, "Propagation", dk_string(m->propagation));
+	dk_put_omit(d->a, &v, "NonRecursive", dk_bool(m->non_recursive));
+	dk_put_omit(d->a, &v, "ReadOnlyNonRecursive", dk_bool(m->readonly_non_recursive));
+	dk_put_omit(d->a, &v, "ReadOnlyForceRecursive", dk_bool(m->readonly_force_recursive));
+	return when((m->propagation && *m->propagation) || m->non_recursive || m->readonly_non_recursive ||
+		    m->readonly_force_recursive, v);
+}
+
+static struct dk_value volume_options(struct doc *d, const struct dk_mount *m)
+{
+	struct dk_value v = dk_struct("mount.VolumeOptions"), driver = dk_struct("mount.Driver");
+	bool driven = (m->driver && *m->driver) || m->driver_options.n;
+
+	dk_put_omit(d->a, &driver, "Name", dk_string(m->driver));
+	dk_put_omit(d->a, &driver, "Options", dk_string_map(d->a, &m->driver_options, true));
+	dk_put_omit(d->a, &v, "NoCopy", dk_bool(m->no_copy));
+	dk_put_omit(d->a, &v, "Labels", dk_string_map(d->a, &m->labels, true));
+	dk_put_omit(d->a, &v, "Subpath", dk_string(m->subpath));
+	dk_put_omit(d->a, &v, "DriverConfig", when(driven, driver));
+	return when(driven || m->no_copy || m->labels.n || (m->subpath && *m->subpath), v);
+}
+
+static struct dk_value tmpfs_options(struct doc *d, const struct dk_mount *m)
+{
+	struct dk_value v = dk_struct("mount.TmpfsOptions");
+
+	dk_put_omit(d->a, &v, "SizeBytes", dk_int(m->tmpfs_size));
+	dk_put_omit(d->a, &v, "Mode", dk_int(m->tmpfs_mode));
+	return when(m->tmpfs_size || m->tmpfs_mode, v);
+}
+
 static struct dk_value mount_specs(struct doc *d)
 {
 	static const char *const types[] = {"bind", "volume", "tmpfs"};
@@ -361,6 +404,10 @@ static struct dk_value mount_specs(struct doc *d)
 		dk_put_omit(d->a, &x, "Source", dk_string(m->source));
 		put_text(d, &x, "Target", m->target);
 		dk_put_omit(d->a, &x, "ReadOnly", dk_bool(m->readonly));
+		dk_put_omit(d->a, &x, "Consistency", dk_string(m->consistency));
+		dk_put_omit(d->a, &x, "BindOptions", bind_options(d, m));
+		dk_put_omit(d->a, &x, "VolumeOptions", volume_options(d, m));
+		dk_put_omit(d->a, &x, "TmpfsOptions", tmpfs_options(d, m));
 		dk_push(d->a, &v, x);
 	}
 	return v;

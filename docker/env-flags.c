@@ -2,7 +2,7 @@
 /*
  * --env-file and --label-file. A line is NAME=VALUE or NAME; blanks in front go, those behind stay;
  * "#" begins a comment only at the start; there are no quotes. NAME alone takes the value from the
- * client's environment, and is left out when it has none.
+ * client's environment, and is left out when it has none, or when it is a label.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@ struct line_file {
 	const char *path;
 	struct strv *ret;
 	size_t line;
+	bool labels;
 };
 
 /* Go's print of a []byte: [66 61 255]. */
@@ -72,7 +73,7 @@ static int add_line(const struct line_file *f, const char *s, size_t n, struct e
 		return dk_error(f->c, e, EINVAL, "invalid env file (%s): variable '%s' contains whitespaces", f->path, name);
 	if (line[end])
 		dk_strv_add(a, f->ret, line);
-	else if ((value = dk_client_env(f->c, name)))
+	else if (!f->labels && (value = dk_client_env(f->c, name)))
 		dk_strv_add(a, f->ret, arena_printf(a, "%s=%s", name, value));
 	return 0;
 }
@@ -93,10 +94,10 @@ static int read_lines(struct line_file *f, const char *text, size_t size, struct
 	return 0;
 }
 
-static int read_line_file(struct dk_context *c, const char *path, struct strv *ret, struct err *e)
+static int read_line_file(struct dk_context *c, const char *path, bool labels, struct strv *ret, struct err *e)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct line_file f = {.c = c, .path = path, .ret = ret};
+	struct line_file f = {.c = c, .path = path, .ret = ret, .labels = labels};
 	auto_strbuf struct strbuf text = {0};
 	struct err why = {0};
 	struct stat st;
@@ -134,7 +135,7 @@ int dk_collect_env(struct dk_context *c, const struct strv *files, const struct 
 	struct strv all = {0};
 
 	for (size_t i = 0; i < files->n; i++)
-		if (read_line_file(c, files->v[i], &all, e) < 0)
+		if (read_line_file(c, files->v[i], false, &all, e) < 0)
 			return -e->code;
 	for (size_t i = 0; i < all.n; i++)
 		put_variable(c->arena, ret, all.v[i]);
@@ -149,7 +150,7 @@ int dk_collect_labels(struct dk_context *c, const struct strv *files, const stru
 	struct strv all = {0};
 
 	for (size_t i = 0; i < files->n; i++)
-		if (read_line_file(c, files->v[i], &all, e) < 0)
+		if (read_line_file(c, files->v[i], true, &all, e) < 0)
 			return -e->code;
 	for (size_t i = 0; i < flags->n; i++)
 		dk_strv_add(c->arena, &all, flags->v[i]);

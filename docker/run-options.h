@@ -137,7 +137,7 @@ struct dk_run_options {
 
 	/* Isolation. */
 	bool privileged;
-	struct strv cap_add, cap_drop; /* as given */
+	struct strv cap_add, cap_drop; /* CAP_NAME or ALL, sorted */
 	struct strv security_opt_flags;
 	struct strv security_opt; /* as inspect shows: a seccomp file has become its compact text */
 	bool systempaths_unconfined;

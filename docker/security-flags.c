@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -88,8 +89,43 @@ static char *read_profile(struct dk_context *c, const char *path, struct err *e)
 	return compact(c->arena, text.p, text.len);
 }
 
+/* "net_admin", "CAP_NET_ADMIN", "ALL": the name with its prefix in capitals. */
+static char *capability_name(struct arena *a, const char *text)
+{
+	char *name = arena_strdup(a, text);
+
+	for (char *p = name; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	if (str_eq(name, "ALL") || str_eq(name, "CAP_ALL"))
+		return arena_strdup(a, "ALL");
+	return str_starts(name, "CAP_") ? name : arena_printf(a, "CAP_%s", name);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Full names, sorted, each once. */
+static struct strv capability_names(struct arena *a, const struct strv *given)
+{
+	struct strv names = {0};
+
+	for (size_t i = 0; i < given->n; i++) {
+		char *name = capability_name(a, given->v[i]);
+
+		if (!dk_strv_has(&names, name))
+			dk_strv_add(a, &names, name);
+	}
+	if (names.n)
+		qsort(names.v, names.n, sizeof(char *), by_text);
+	return names;
+}
+
 int dk_check_security(struct dk_context *c, struct dk_run_options *o, struct err *e)
 {
+	o->cap_add = capability_names(c->arena, &o->cap_add);
+	o->cap_drop = capability_names(c->arena, &o->cap_drop);
 	for (size_t i = 0; i < o->security_opt_flags.n; i++) {
 		char *opt = o->security_opt_flags.v[i], *profile;
 		const char *sep = separator(opt), *value = sep ? sep + 1 : "";
@@ -113,22 +149,10 @@ int dk_check_security(struct dk_context *c, struct dk_run_options *o, struct err
 	return 0;
 }
 
-/* "net_admin", "CAP_NET_ADMIN", "ALL": the name with its prefix in capitals. */
-static char *capability_name(struct arena *a, const char *text)
-{
-	char *name = arena_strdup(a, text);
-
-	for (char *p = name; *p; p++)
-		*p = (char)toupper((unsigned char)*p);
-	if (str_eq(name, "ALL") || str_eq(name, "CAP_ALL"))
-		return arena_strdup(a, "ALL");
-	return str_starts(name, "CAP_") ? name : arena_printf(a, "CAP_%s", name);
-}
-
 static int check_capabilities(struct dk_context *c, const struct strv *list, const char *flag, struct err *e)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		const char *name = capability_name(c->arena, list->v[i]);
+		const char *name = list->v[i];
 
 		if (!str_eq(name, "ALL") && sec_cap_number(name) < 0)
 			return dk_daemon_error(c, e, EINVAL, "invalid %s: unknown capability: %s", flag,

@@ -175,6 +175,7 @@ static struct dk_value options_value(struct arena *a, const struct dk_run_option
 	put(a, &r, "LogOpts", dk_string_map(a, &o->log_opts, true));
 	put(a, &r, "Sysctls", dk_string_map(a, &o->sysctls, true));
 	put(a, &r, "CapAdd", dk_strings(a, &o->cap_add, true));
+	put(a, &r, "CapDrop", dk_strings(a, &o->cap_drop, true));
 	put(a, &r, "Dns", dk_strings(a, &o->dns, true));
 	put(a, &r, "Init", o->init.set ? dk_stringf(a, "%d", o->init.v) : dk_nil());
 	put(a, &r, "Entrypoint", o->entrypoint_set ? dk_stringf(a, "[%s]", o->entrypoint) : dk_nil());

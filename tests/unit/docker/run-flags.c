@@ -91,13 +91,36 @@ static void table(void)
 	CHECK(lines > 300);
 }
 
+/* NAME alone is the client's variable in --env-file, nothing in --label-file; of a record of
+ * comma-separated values only the first line counts. */
+static void files(void)
+{
+	static const char text[] = "\xef\xbb\xbf" "A=1\r\n  SET\nUNSET\n # x\nB= x # y\n";
+	char path[] = "/tmp/run-flags-XXXXXX";
+	auto_strbuf struct strbuf env_have = {0}, labels = {0}, mount = {0};
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0 && write(fd, text, sizeof(text) - 1) == (ssize_t)sizeof(text) - 1);
+	result_of(&env_have, 3, (char *[]){(char *)"--env-file", path, (char *)"img", NULL});
+	result_of(&labels, 3, (char *[]){(char *)"--label-file", path, (char *)"img", NULL});
+	result_of(&mount, 3, (char *[]){(char *)"--mount", (char *)"type=tmpfs,dst=/x\nro", (char *)"img", NULL});
+	CHECK_STR(env_have.p, "{\"AttachStderr\":true,\"AttachStdout\":true,\"Env\":[\"A=1\",\"SET=from client\","
+			      "\"B= x # y\"],\"Image\":\"img\"}");
+	CHECK_STR(labels.p, "{\"AttachStderr\":true,\"AttachStdout\":true,\"Image\":\"img\",\"Labels\":{\"A\":\"1\","
+			    "\"B\":\" x # y\"}}");
+	CHECK_STR(mount.p, "{\"AttachStderr\":true,\"AttachStdout\":true,\"Image\":\"img\",\"Mounts\":["
+			   "{\"Target\":\"/x\",\"Type\":\"tmpfs\"}]}");
+	close(fd);
+	unlink(path);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct test tests[] = {TEST(table)};
+	static const struct test tests[] = {TEST(table), TEST(files)};
 	auto_strbuf struct strbuf b = {0};
 
 	if (argc == 1)
-		return test_run(tests, 1);
+		return test_run(tests, sizeof(tests) / sizeof(tests[0]));
 	result_of(&b, argc - 1, argv + 1);
 	puts(b.p);
 	return 0;
