@@ -361,9 +361,9 @@ int dk_cmd_cp(struct dk_context *c, const struct dk_args *args, struct err *e)
 		return dk_error(c, e, EINVAL, "source can not be empty");
 	if (!*args->argv[1])
 		return dk_error(c, e, EINVAL, "destination can not be empty");
-	if (from_container && to_container)
+	if (from_container && *from_container && to_container && *to_container)
 		return dk_error(c, e, EINVAL, "copying between containers is not supported");
-	if (!from_container && !to_container)
+	if ((!from_container || !*from_container) && (!to_container || !*to_container))
 		return dk_error(c, e, EINVAL, "must specify at least one container source");
 	if (to_container)
 		return copy_in(c, &(struct arrow){from, to_container, to}, args, e);

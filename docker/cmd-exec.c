@@ -19,6 +19,7 @@
 #include "docker/copy.h"
 #include "docker/events.h"
 #include "docker/exec.h"
+#include "docker/flag-tables.h"
 #include "docker/lists.h"
 #include "docker/monitor.h"
 #include "docker/relay.h"
@@ -263,6 +264,8 @@ int dk_cmd_exec(struct dk_context *c, const struct dk_args *args, struct err *e)
 	struct dk_keys keys;
 	int r = dk_parse_keys(c, j.p.o->detach_keys, &keys, e);
 
+	if (r == 0)
+		r = dk_exec_check(c, args, e);
 	if (r < 0)
 		return r;
 	if (j.p.o->tty && j.p.o->interactive && !j.p.o->detach && !isatty(STDIN_FILENO))

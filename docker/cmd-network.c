@@ -31,6 +31,32 @@ static bool is_default_option(const struct str_pair *o)
 	return false;
 }
 
+/* What Docker's client finds wrong before it asks. */
+static int check_ranges(struct dk_context *c, const struct dk_network_create_options *o, struct err *e)
+{
+	const struct { const char *what; const struct strv *given; } of[] = {
+		{"range", &o->ip_range}, {"gateway", &o->gateway},
+	};
+
+	if (o->ip_range.n > o->subnet.n || o->gateway.n > o->subnet.n)
+		return dk_error(c, e, EINVAL, "every ip-range or gateway must have a corresponding subnet");
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < of[i].given->n; j++) {
+			const char *text = of[i].given->v[j];
+			char *base = arena_strndup(c->arena, text, strcspn(text, "/"));
+			struct dk_cidr net;
+			uint32_t ip;
+			bool found = false;
+
+			for (size_t k = 0; k < o->subnet.n; k++)
+				found |= !dk_cidr_parse(o->subnet.v[k], &net) ||
+					 (dk_ipv4_parse(base, &ip) && (ip & net.mask) == net.base);
+			if (!found)
+				return dk_error(c, e, EINVAL, "no matching subnet for %s %s", of[i].what, text);
+		}
+	return 0;
+}
+
 static int check_create(struct dk_context *c, const struct dk_network_create_options *o, const char *name,
 			struct err *e)
 {
@@ -75,8 +101,10 @@ int dk_cmd_network_create(struct dk_context *c, const struct dk_args *args, stru
 		.ipam_options = o->ipam_opt,
 	};
 	struct dk_store *s;
-	int r = check_create(c, o, args->argv[0], e);
+	int r = check_ranges(c, o, e);
 
+	if (r == 0)
+		r = check_create(c, o, args->argv[0], e);
 	if (r == 0)
 		r = dk_store_open(c, &s, e);
 	if (r < 0)

@@ -108,6 +108,8 @@ int dk_cmd_run(struct dk_context *c, const struct dk_args *args, struct err *e)
 
 	if (o->tty && !o->detach && o->interactive && !isatty(STDIN_FILENO))
 		return dk_fail(1, "the input device is not a TTY");
+	if (o->detach && o->attach.n)
+		return dk_fail(1, "conflicting options: cannot specify both --attach and --detach");
 	r = dk_parse_keys(c, o->detach_keys, &keys, e);
 	if (r == 0)
 		r = dk_protect(c, e);

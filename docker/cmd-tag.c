@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `docker tag`. */
 #include <errno.h>
+#include <string.h>
 
 #include "docker/commands.h"
 #include "docker/happenings.h"
@@ -11,9 +12,10 @@ static int tag(struct dk_context *c, const struct img_store *s, char **argv, str
 	struct img_image image;
 	struct img_ref ref;
 
-	if (img_ref_parse(c->arena, argv[1], &ref, e) < 0)
-		return dk_error(c, e, EINVAL, "Error parsing reference: \"%s\" is not a valid repository/tag: %s",
-				argv[1], e->msg);
+	for (int i = 0; i < 2; i++)
+		if ((i || !(strlen(argv[i]) == 64 && img_is_hex(argv[i], 64))) && img_ref_parse(c->arena, argv[i], &ref, e) < 0)
+			return dk_error(c, e, EINVAL, "Error parsing reference: \"%s\" is not a valid repository/tag: %s",
+					argv[i], e->msg);
 	if (ref.digest)
 		return dk_error(c, e, EINVAL, "refusing to create a tag with a digest reference");
 	if (dk_image_find(c, s, argv[0], &image, e) < 0)

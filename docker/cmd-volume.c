@@ -23,6 +23,11 @@ int dk_cmd_volume_create(struct dk_context *c, const struct dk_args *args, struc
 	struct dk_volume v;
 	struct dk_store *s;
 
+	if (o->name && want.name)
+		return dk_error(c, e, EINVAL, "conflicting options: cannot specify a volume-name through both --name "
+				"and as a positional arg");
+	if (o->name)
+		want.name = o->name;
 	if (dk_store_open(c, &s, e) < 0 || dk_volume_use(c->arena, &s->roots, &want, &v, e) < 0)
 		return -e->code;
 	return dk_write_stdout(arena_printf(c->arena, "%s\n", v.name), strlen(v.name) + 1, e);

@@ -29,7 +29,7 @@ const struct dk_command dk_commands[] = {
 	 .flags = &dk_run_flags, .min_args = 1, .max_args = MANY, .stop_at_argument = true, .common = true,
 	 .form = DK_ERROR_RUN},
 	{.name = "exec", .group = "container", .usage = "[OPTIONS] CONTAINER COMMAND [ARG...]",
-	 .summary = "Execute a command in a running container", .run = dk_cmd_exec, .check = dk_exec_check,
+	 .summary = "Execute a command in a running container", .run = dk_cmd_exec,
 	 .flags = &dk_exec_flags, .min_args = 2, .max_args = MANY, .stop_at_argument = true, .common = true},
 	{.name = "ps", .group = "container", .group_name = "ls", .aliases = "list ps", .usage = "[OPTIONS]",
 	 .summary = "List containers", .run = dk_cmd_ps, .flags = &dk_ps_flags, .common = true},

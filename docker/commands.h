@@ -71,7 +71,7 @@ struct dk_network_connect_options {
 struct dk_force_options { bool force; };
 struct dk_prune_options { bool all, force, volumes; struct str_map filter; };
 struct dk_volume_create_options {
-	char *driver;
+	char *name, *driver;
 	struct str_map opt, labels;
 	struct strv labels_flags;
 };

@@ -182,6 +182,7 @@ static const struct dk_flag volume_create_rows[] = {
 #define F(...) DK_FLAG(struct dk_volume_create_options, __VA_ARGS__)
 	F(driver, "driver", 'd', DK_STRING, "Driver of the volume", .def = "local"),
 	F(labels_flags, "label", 0, DK_LIST, "Set a label of the volume", .parse = dk_flag_label),
+	F(name, "name", 0, DK_STRING, "Name of the volume", .hidden = true),
 	F(opt, "opt", 'o', DK_MAP, "Option of the driver (default map[])"),
 #undef F
 };

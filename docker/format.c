@@ -136,6 +136,12 @@ struct dk_inspect {
 	struct strbuf out;
 };
 
+static int bad_template(const struct err *e)
+{
+	fprintf(stderr, "template parsing error: %s\n", e->msg);
+	return 64;
+}
+
 int dk_inspect_open(struct arena *a, const char *format, struct dk_inspect **ret, struct err *e)
 {
 	struct dk_template_options plain = {.name = ""};
@@ -144,10 +150,8 @@ int dk_inspect_open(struct arena *a, const char *format, struct dk_inspect **ret
 	i->a = a;
 	i->docs = dk_array();
 	i->indent = !format || !*format;
-	if (!i->indent && !str_eq(format, "json") && dk_template_parse(a, &plain, format, &i->t, e) < 0) {
-		fprintf(stderr, "template parsing error: %s\n", e->msg);
-		return 64;
-	}
+	if (!i->indent && !str_eq(format, "json") && dk_template_parse(a, &plain, format, &i->t, e) < 0)
+		return bad_template(e);
 	*ret = i;
 	return 0;
 }
@@ -199,7 +203,7 @@ int dk_print_formatted(struct arena *a, const char *format, const char *name, st
 	int r;
 
 	if (dk_template_parse(a, &o, str_eq(format, "json") ? "{{json .}}" : format, &t, e) < 0)
-		return -e->code;
+		return bad_template(e);
 	r = dk_template_execute(t, &doc, false, &out, e);
 	strbuf_addc(&out, '\n');
 	if (dk_write_stdout(out.p, out.len, r < 0 ? &ignored : e) < 0 && r == 0)

@@ -46,6 +46,37 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 	[[ $output =~ ^Docker\ version\ [0-9]+\.[0-9]+\.[0-9]+[^\ ]*,\ build\ [^\ ]+$ ]] || fail "$output"
 }
 
+@test "errors of the client alone: before it looks for anything, and with Docker's codes" {
+	local line
+	while read -r line; do
+		# shellcheck disable=SC2086
+		run --separate-stderr "$BRIG_DOCKER" ${line%% => *}
+		assert_equal "$status $stderr" "${line#* => }"
+	done <<-'END'
+		run -d -a stdout nosuch => 1 conflicting options: cannot specify both --attach and --detach
+		exec --env-file nofile x y => 1 open nofile: no such file or directory
+		version -f {{ => 64 template parsing error: template: version:1: unclosed action
+		cp :x y => 1 must specify at least one container source
+		tag UP x => 1 Error parsing reference: "UP" is not a valid repository/tag: invalid reference format: repository name (library/UP) must be lowercase
+		volume create --name aa bb => 1 conflicting options: cannot specify a volume-name through both --name and as a positional arg
+		network create --gateway 10.0.0.1 n => 1 every ip-range or gateway must have a corresponding subnet
+		network create --subnet 10.0.0.0/8 --gateway 11.0.0.1 n => 1 no matching subnet for gateway 11.0.0.1
+		network create --subnet 10.0.0.0/8 --ip-range 11.0.0.0/16 n => 1 no matching subnet for range 11.0.0.0/16
+	END
+}
+
+@test "inspect shows --mount with all its options, capabilities by their full names, and annotations" {
+	dk create --name cc --mount type=tmpfs,dst=/t,tmpfs-size=1m,tmpfs-mode=1770 --cap-drop all --cap-add chown \
+		--mount type=bind,src=/tmp,dst=/b,ro,bind-propagation=rprivate,bind-recursive=readonly,consistency=cached \
+		--mount type=volume,dst=/v,volume-nocopy,volume-label=a=b,volume-driver=local --annotation k=v host true >/dev/null
+	run_dk inspect -f '{{json .HostConfig.Mounts}} {{.HostConfig.CapAdd}} {{.HostConfig.CapDrop}} {{.HostConfig.Annotations}}' cc
+	assert_equal "$output" '[{"Type":"tmpfs","Target":"/t","TmpfsOptions":{"SizeBytes":1048576,"Mode":1016}},'\
+'{"Type":"bind","Source":"/tmp","Target":"/b","ReadOnly":true,"Consistency":"cached","BindOptions":{"Propagation":"rprivate","ReadOnlyForceRecursive":true}},'\
+'{"Type":"volume","Target":"/v","VolumeOptions":{"NoCopy":true,"Labels":{"a":"b"},"DriverConfig":{"Name":"local"}}}]'\
+' [CAP_CHOWN] [ALL] map[k:v]'
+	dk rm -v cc
+}
+
 @test "completion offers every flag that --help shows" {
 	local command
 	"$BRIG_DOCKER" completion bash >"$T/completion"
