@@ -418,8 +418,8 @@ static int launch(struct job *j, struct err *e)
 	j->launch.interrupt = in.set;
 	if (j->q.job_fd) {
 		j->when = (struct sandbox_job){.fd = j->q.job_fd, .reader_fd = j->result_fd};
-		j->launch.hold = sandbox_job_wait;
-		j->launch.hold_arg = &j->when;
+		if (sandbox_job_prepare(&j->launch, &j->when, e) < 0)
+			return -e->code;
 	}
 	r = rt_launch(&j->launch, e);
 	if (r == 0 && j->launch.no_hostname)

@@ -172,6 +172,18 @@ int row_hold(void *ctx, struct err *e)
 	return l->hold(l, l->hold_arg, e);
 }
 
+bool row_learns(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->learn != NULL;
+}
+
+int row_learn(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+
+	return l->learn(l, l->hold_arg, e);
+}
+
 int row_record_running(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;

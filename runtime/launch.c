@@ -79,6 +79,7 @@ static const struct step rows[] = {
 	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
 	{"open the working directory", STEP_PARENT, row_keeps_cwd, row_open_cwd, row_undo_open_cwd},
 	{"wait for the program", STEP_PARENT, row_is_held, row_hold, NULL},
+	{"learn the program", STEP_INIT, row_learns, row_learn, NULL},
 	{START, STEP_INIT, row_has_tiny_init, row_start_payload, NULL},
 	{"install the seccomp filter", STEP_INIT, row_filter_first, row_install_filter, NULL},
 	{"send the seccomp listener", STEP_PARENT, row_listener_first, row_send_listener, NULL},
@@ -130,13 +131,18 @@ static int take_console(struct rt_launch *l, struct err *e)
 	return l->console_master < 0 ? l->console_master : 0;
 }
 
-/* Loading a program takes the kernel longer than most of our steps. */
-static bool can_load_beside(const struct plan *p)
+bool rt_launch_shares_memory(const struct plan *p)
 {
 	const struct ns_spawn s = {.new_ns = p->new_ns, .n_joins = p->n_joins, .share_vm = p->share_vm};
 
+	return ns_shares_vm(&s);
+}
+
+/* Loading a program takes the kernel longer than most of our steps. */
+static bool can_load_beside(const struct plan *p)
+{
 	return p->cgroup->kind == CG_V2 && p->cgroup->driver == CG_DRIVER_FS &&
-	       p->cgroup->filter_devices && ns_shares_vm(&s);
+	       p->cgroup->filter_devices && rt_launch_shares_memory(p);
 }
 
 static void run_poststop(struct rt_launch *l)

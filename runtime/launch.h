@@ -25,9 +25,10 @@ struct rt_launch {
 	bool ephemeral;          /* ours: ended by the next command when we are killed */
 	struct sandbox_net *net; /* a way out of the new network namespace; NULL: none */
 	bool keep_cwd;           /* open the program's working directory: cwd_fd */
-	/* Called before the program is started; may change the plan's argv and envp when the plan
-	 * says share_vm. */
+	/* Called before the program is started; may change the plan's argv and envp. learn is called by
+	 * INIT behind it; NULL where INIT shares our memory (rt_launch_shares_memory). */
 	int (*hold)(struct rt_launch *l, void *arg, struct err *e);
+	int (*learn)(struct rt_launch *l, void *arg, struct err *e);
 	void *hold_arg;
 	const char *console_socket; /* where the pty goes; NULL: console_master */
 	/* Connects a new network namespace: INIT is in it and waits. May be NULL. What it made is undone
@@ -72,6 +73,9 @@ struct rt_launch {
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \
 	.state = {.dir = -1, .lock = -1, .root = -1}
+
+/* Whether INIT, which follows this plan, will share our memory. */
+bool rt_launch_shares_memory(const struct plan *p);
 
 /*
  * Runs all steps up to the exec of the payload, or with plan.options.create up to where INIT waits

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parent waits while INIT stands in front of the row that starts the program. INIT shares our
- * memory, so a plan that is changed here is the one it works with; without shared memory this is
- * refused before the start.
+ * The parent waits while INIT stands in front of the row that starts the program. Where INIT shares our
+ * memory, a plan that is changed here is the one it works with. Where it does not (no clone3, or
+ * a sanitizer), it reads the same document from one shared mapping and changes its own.
  */
 #include "runtime/sandbox-job.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "json/fields.h"
 #include "runtime/supervise.h"
+
+struct sandbox_job_text { size_t len; char text[]; };
 
 struct job_document {
 	struct strv args, env;
@@ -113,7 +116,7 @@ static void apply(struct rt_launch *l, const struct job_document *d)
 	p->spec->process->args = d->args;
 }
 
-int sandbox_job_wait(struct rt_launch *l, void *job, struct err *e)
+static int wait_for_job(struct rt_launch *l, void *job, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
 	struct job_document d = {0};
@@ -124,5 +127,35 @@ int sandbox_job_wait(struct rt_launch *l, void *job, struct err *e)
 	j->came_ns = supervise_now();
 	j->timeout_ms = d.timeout_ms.v;
 	apply(l, &d);
+	if (j->text) {
+		memcpy(j->text->text, b.p, b.len);
+		j->text->len = b.len;
+	}
+	return 0;
+}
+
+static int learn_job(struct rt_launch *l, void *job, struct err *e)
+{
+	const struct sandbox_job_text *t = ((struct sandbox_job *)job)->text;
+	struct strbuf b = {.p = (char *)t->text, .len = t->len};
+	struct job_document d = {0};
+
+	if (parse_document(l->arena, &b, &d, e) < 0)
+		return err_wrap(e, "the job");
+	apply(l, &d);
+	return 0;
+}
+
+int sandbox_job_prepare(struct rt_launch *l, struct sandbox_job *j, struct err *e)
+{
+	l->hold = wait_for_job;
+	l->hold_arg = j;
+	if (rt_launch_shares_memory(l->plan))
+		return 0;
+	j->text = mmap(NULL, sizeof(*j->text) + JSON_MAX_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (j->text == MAP_FAILED)
+		return err_sys(e, "map memory for the job");
+	l->learn = learn_job;
 	return 0;
 }

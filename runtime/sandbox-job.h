@@ -17,7 +17,8 @@ struct sandbox_job {
 	int reader_fd;  /* the result's: when its reader is gone, the wait is over */
 	uint64_t timeout_ms;  /* out; 0: not given */
 	uint64_t came_ns;     /* out: when the program was known */
+	struct sandbox_job_text *text; /* where INIT does not share our memory: what it reads */
 };
 
-/* For rt_launch.hold: waits for the document and puts it into the plan and the spec. */
-int sandbox_job_wait(struct rt_launch *l, void *job, struct err *e);
+/* The start will wait for the document and put it into the plan and the spec. */
+int sandbox_job_prepare(struct rt_launch *l, struct sandbox_job *j, struct err *e);

@@ -62,6 +62,11 @@ load ../lib/sandbox
 	sandbox --job fd:3 3<<<'{"args": ["sleep", "30"], "timeout_ms": 100}'
 	assert_status 124
 	assert_json .status timed_out
+	# Where the first process has a memory of its own, it learns the program, too.
+	run "$TESTS_LIB/without-clone3" "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort --job fd:3 \
+		3<<<'{"args": ["sh", "-c", "echo $A"], "env": ["A=b"]}' 2>/dev/null
+	assert_status 0
+	assert_contains "$output" '"stdout":"b\n"'
 }
 
 @test "sandbox: --copy-in and --copy-out, only what is new, no links and no devices" {
