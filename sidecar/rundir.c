@@ -27,6 +27,7 @@
 
 #define BASE_PREFIX "brigd-runs-"
 #define LOCK_FILE ".brigd-lock"
+#define NEW_LOCK_FILE ".brigd-lock-new"
 enum { KEPT_MAX = 256, DEPTH_MAX = 16, ID_DIGITS = 32 };
 #define KEPT_BYTES (512ull << 20)
 
@@ -140,8 +141,10 @@ int rundir_open(struct err *e)
 		return err_sys(e, "make the directory %s", base_path);
 	base_fd = open(base_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (base_fd >= 0)
-		base_lock = openat(base_fd, LOCK_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (base_lock < 0 || flock(base_lock, LOCK_EX | LOCK_NB) < 0)
+		base_lock = openat(base_fd, NEW_LOCK_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	/* It has its name only when it is locked, or another that starts now would remove all of it. */
+	if (base_lock < 0 || flock(base_lock, LOCK_EX | LOCK_NB) < 0 ||
+	    renameat(base_fd, NEW_LOCK_FILE, base_fd, LOCK_FILE) < 0)
 		return err_sys(e, "lock the directory %s", base_path);
 	return 0;
 }
