@@ -11,15 +11,18 @@ def _serve():
         stream.reconfigure(line_buffering=True)
     requests = queue.Queue()
     main = threading.main_thread().ident
-    busy = threading.Event()
+    busy = False  # and no Event: an interrupt inside one of its methods leaves it locked
+    decided = threading.Lock()
 
     def read():
         for line in control:
             words = line.split()
             if words[0] == b"run":
                 requests.put((words[1].decode(), control.read(int(words[2])).decode()))
-            elif words[0] == b"interrupt" and busy.is_set():
-                signal.pthread_kill(main, signal.SIGINT)
+            elif words[0] == b"interrupt":
+                with decided:
+                    if busy:
+                        signal.pthread_kill(main, signal.SIGINT)
         os._exit(0)
 
     names = {"__name__": "__main__", "__builtins__": __builtins__}
@@ -65,18 +68,19 @@ def _serve():
     while True:
         nonce, code = requests.get()
         count += 1
-        busy.set()
-        status, done = 130, False
+        status, begun, done = 130, False, False
         while not done:
             try:
-                if busy.is_set():
+                if not begun:
+                    begun = busy = True
                     status = run(code, "message %d" % count)
-                    busy.clear()
                 # An interrupt that comes this late is for nobody; until here it may come at any time.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 done = True
             except KeyboardInterrupt:
-                busy.clear()
+                pass
+        with decided:
+            busy = False
         tell(nonce, status)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
