@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ enum phase {
 	HEAD,      /* a head comes, or the next one may */
 	BODY,
 	ANSWER,    /* nothing more before it is written */
+	REST,      /* it is written, but not all of it is here: what is said next comes behind it */
 	UPGRADING, /* nothing more before the library has agreed */
 	TUNNEL,
 	LAST,      /* nothing more of this client */
@@ -148,6 +150,7 @@ static void overdue(struct loop_timer *t)
 /* A whole head at the front of `in`; false: there is none yet, or it was refused. */
 static bool take_head(struct guard *g)
 {
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	const char *why = NULL;
 	struct head h;
 	size_t n = 0;
@@ -174,6 +177,10 @@ static bool take_head(struct guard *g)
 	}
 	remove_front(&g->in, n);
 	loop_stop_timer(&g->timer);
+	if (h.expects && h.body && h.body <= config.max_body && !g->in.len) {
+		strbuf_add(&g->out, go_on, strlen(go_on));
+		flush(&g->client, &g->out);
+	}
 	g->phase = h.upgrade ? UPGRADING : h.body ? BODY : ANSWER;
 	g->body_left = h.body;
 	if (h.body)
@@ -234,6 +241,8 @@ static void client_ready(struct loop_fd *f, uint32_t events)
 		linger(g);
 		return;
 	}
+	if (g->phase == LAST && (events & EPOLLOUT) && !g->lingering)
+		loop_set_timer(&g->timer, CLOSE_MS * 10); /* he reads on */
 	errno = EAGAIN;
 	if (f->events & EPOLLIN)
 		n = recv(f->fd, buf, sizeof(buf), 0);
@@ -249,6 +258,14 @@ static void client_ready(struct loop_fd *f, uint32_t events)
 }
 
 /* ---- from the library ---- */
+
+static void end_answer(struct guard *g)
+{
+	int left = 0;
+
+	if (g->phase == REST && ioctl(g->inner.fd, FIONREAD, &left) == 0 && left == 0)
+		g->phase = HEAD;
+}
 
 static void inner_ready(struct loop_fd *f, uint32_t events)
 {
@@ -272,6 +289,7 @@ static void inner_ready(struct loop_fd *f, uint32_t events)
 		free_guard(g);
 		return;
 	}
+	end_answer(g);
 	forward(g);
 }
 
@@ -372,7 +390,8 @@ void guard_answered(int fd)
 {
 	for (struct guard *g = guards.next; g != &guards; g = g->next)
 		if (g->theirs == fd && g->phase == ANSWER) {
-			g->phase = HEAD;
+			g->phase = REST;
+			end_answer(g);
 			forward(g);
 			return;
 		}

@@ -12,7 +12,7 @@ struct line { const char *name, *value; size_t name_len, value_len; };
 struct check {
 	struct head *head;
 	const char *why;
-	bool get, one_zero, needs_length, has_length;
+	bool get, one_zero, needs_length, has_length, connection_upgrade, version_13;
 	uint32_t seen;   /* bits of `known` */
 	size_t lines;
 };
@@ -124,13 +124,26 @@ static int take_upgrade(struct check *c, const struct line *l)
 	return 0;
 }
 
+static int take_version(struct check *c, const struct line *l)
+{
+	c->version_13 = is(l->value, l->value_len, "13");
+	return 0;
+}
+
+static int take_expect(struct check *c, const struct line *l)
+{
+	c->head->expects = !c->one_zero && is(l->value, l->value_len, "100-continue");
+	return 0;
+}
+
 /* Those that may be there once; take may be NULL. */
 static const struct { const char *name; int (*take)(struct check *c, const struct line *l); } known[] = {
-	{"host", NULL}, {"content-length", take_length}, {"transfer-encoding", take_encoding},
-	{"x-zeroth-sandbox-secret", NULL}, {"origin", NULL}, {"x-request-id", NULL}, {"upgrade", take_upgrade},
-	{"http2-settings", NULL}, {"sec-websocket-key", NULL}, {"sec-websocket-version", NULL},
+	{"host", NULL}, {"sec-websocket-key", NULL}, {"content-length", take_length},
+	{"transfer-encoding", take_encoding}, {"x-zeroth-sandbox-secret", NULL}, {"origin", NULL},
+	{"x-request-id", NULL}, {"upgrade", take_upgrade}, {"http2-settings", NULL},
+	{"sec-websocket-version", take_version}, {"expect", take_expect},
 };
-enum { HOST, N_KNOWN = sizeof(known) / sizeof(known[0]) };
+enum { HOST, KEY, N_KNOWN = sizeof(known) / sizeof(known[0]) };
 
 static bool is_blank(char c)
 {
@@ -153,10 +166,27 @@ static int split(struct check *c, const char *s, size_t n, struct line *l)
 	return 0;
 }
 
+/* In a list with commas. */
+static bool has_word(const char *s, size_t n, const char *word)
+{
+	const char *end = s + n;
+
+	while (s < end) {
+		size_t len = token_length(s, end);
+
+		if (is(s, len, word))
+			return true;
+		s += len ? len : 1;
+	}
+	return false;
+}
+
 static int check_line(struct check *c, const struct line *l)
 {
 	if (++c->lines > HEADERS_MAX)
 		return refuse(c, 431, "The head has too many lines");
+	if (is(l->name, l->name_len, "connection"))
+		c->connection_upgrade |= has_word(l->value, l->value_len, "upgrade");
 	for (size_t i = 0; i < N_KNOWN; i++) {
 		if (!is(l->name, l->name_len, known[i].name))
 			continue;
@@ -181,6 +211,8 @@ static int check_whole(struct check *c)
 		return refuse(c, 400, "There is no Host");
 	if (c->head->upgrade && !c->get)
 		return refuse(c, 400, "Only a GET can become a WebSocket");
+	if (c->head->upgrade && (!c->connection_upgrade || !c->version_13 || !(c->seen & 1u << KEY)))
+		return refuse(c, 400, "A WebSocket needs Connection: Upgrade, a key, and version 13");
 	if (!c->needs_length && c->head->body)
 		return refuse(c, 400, "A request of this method has no body");
 	if (c->needs_length && !c->has_length)

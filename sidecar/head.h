@@ -17,6 +17,7 @@ enum { HEAD_MAX = 16384 };
 struct head {
 	uint64_t body;   /* its length */
 	bool upgrade;    /* to a WebSocket: what follows is none of HTTP's */
+	bool expects;    /* to be asked for the body: 100 Continue */
 };
 
 /* With its empty line, however that is written; 0: it is not complete. */

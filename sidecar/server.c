@@ -548,6 +548,8 @@ static int write_message(struct lws *wsi)
 	for (int i = 0; i < 64 && io->first && (i == 0 || !lws_send_pipe_choked(wsi)); i++)
 		if (write_first(io) < 0)
 			return -1;
+	if (io->closing) /* he reads on */
+		lws_set_timeout(wsi, PENDING_TIMEOUT_CLOSE_SEND, ANSWER_SECONDS);
 	if (io->first || io->closing)
 		lws_callback_on_writable(io->wsi);
 	if (!io->first && io->sent_all && io->c.owner)

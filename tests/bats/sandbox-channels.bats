@@ -62,7 +62,8 @@ load ../lib/sandbox
 	sandbox --job fd:3 3<<<'{"args": ["sleep", "30"], "timeout_ms": 100}'
 	assert_status 124
 	assert_json .status timed_out
-	# Where the first process has a memory of its own, it learns the program, too.
+	# Where the first process has a memory of its own, it learns the program, too. (newuidmap does not work there.)
+	[ "$(id -u)" = 0 ] || return 0
 	run "$TESTS_LIB/without-clone3" "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort --job fd:3 \
 		3<<<'{"args": ["sh", "-c", "echo $A"], "env": ["A=b"]}' 2>/dev/null
 	assert_status 0

@@ -177,7 +177,10 @@ static void heads(void)
 		{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0, 0, false},
 		{"GET / HTTP/1.0\r\n\r\n", 0, 0, false},
 		{"POST /a HTTP/1.1\r\nhost:\r\ncontent-length: \t 12 \r\n\r\n", 0, 12, false},
-		{"GET /a?b HTTP/1.1\r\nHost: x\r\nUpgrade: WebSocket\r\n\r\n", 0, 0, true},
+		{"GET /a?b HTTP/1.1\r\nHost: x\r\nUpgrade: WebSocket\r\nConnection: a, Upgrade\r\n"
+		 "Sec-WebSocket-Key: a\r\nSec-WebSocket-Version: 13\r\n\r\n", 0, 0, true},
+		{"GET /a?b HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrades\r\n"
+		 "Sec-WebSocket-Key: a\r\nSec-WebSocket-Version: 13\r\n\r\n", 400, 0, false},
 		{"DELETE / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 0, 0, false},
 		{"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n", 405, 0, false},
 		{"POST /a HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n", 400, 0, false},
