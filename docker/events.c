@@ -21,7 +21,7 @@
 #include "docker/lists.h"
 #include "json/fields.h"
 
-enum { LOG_MAX = 1 << 20, LINE_MAX_BYTES = 1 << 20, CHUNK = 64 << 10 };
+enum { LOG_MAX = 1 << 20, LINES_MAX = 64 << 20 /* an image's labels may be long */, CHUNK = 64 << 10 };
 
 static const struct json_field fields[] = {
 	JSON_FIELD(struct dk_event, time, "time", .required = true),
@@ -129,7 +129,7 @@ struct str_map dk_container_facts(struct arena *a, const struct dk_record *r, st
 	struct str_map m = {0};
 
 	for (size_t i = 0; i < r->config.labels.n; i++)
-		dk_map_add(a, &m, r->config.labels.v[i].key, r->config.labels.v[i].value, true);
+		dk_map_add(a, &m, r->config.labels.v[i].key, r->config.labels.v[i].value, false); /* each is there once */
 	dk_map_add(a, &m, (char *)"image", r->config.image ? r->config.image : (char *)"", true);
 	dk_map_add(a, &m, (char *)"name", r->name, true);
 	if (fact.key)
@@ -168,7 +168,7 @@ static int read_old(struct dk_event_reader *r, const struct log_path *p, struct 
 	if (fstat(fd, &old) < 0 || fstat(r->fd, &new) < 0)
 		return err_sys(e, "stat the events");
 	/* Renamed since it was opened: it is read from r->fd anyway. */
-	return same_file(&old, &new) ? 0 : io_read_fd(fd, 2 * LOG_MAX + LINE_MAX_BYTES, &r->pending, p->old, e);
+	return same_file(&old, &new) ? 0 : io_read_fd(fd, 2 * LOG_MAX + LINES_MAX, &r->pending, p->old, e);
 }
 
 int dk_events_open(struct dk_event_reader *r, const struct dk_store *s, bool old, struct err *e)

@@ -143,7 +143,7 @@ void dk_image_event(const struct dk_roots *roots, const char *action, const char
 	struct str_map own = labels ? *labels : labels_of(a, roots, id), m = {0};
 
 	for (size_t i = 0; i < own.n; i++)
-		dk_map_add(a, &m, own.v[i].key, own.v[i].value, true);
+		dk_map_add(a, &m, own.v[i].key, own.v[i].value, false); /* each is there once */
 	dk_map_add(a, &m, (char *)"name", (char *)name, true);
 	dk_event_write(roots, &(struct dk_event){.type = (char *)"image", .action = (char *)action, .id = (char *)id,
 						 .attributes = m});

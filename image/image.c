@@ -133,6 +133,22 @@ static int take_layers(struct arena *a, const struct strv *diff_ids, struct img_
 	return 0;
 }
 
+/* Each becomes a part of containers, of their events and of lists that are searched from the front. */
+static int check_numbers(const struct img_config *c, struct err *e)
+{
+	enum { MANY = 4096, VOLUMES = 512, PORTS = 3 * 65536 };
+	const struct { const char *what; size_t n, max; } lists[] = {
+		{"labels", c->labels.n, MANY}, {"volumes", c->volumes.n, VOLUMES}, {"variables", c->env.n, MANY},
+		{"ports", c->exposed_ports.n, PORTS},
+	};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (lists[i].n > lists[i].max)
+			return err_set(e, E2BIG, "the image has %zu %s, at most %zu are possible", lists[i].n, lists[i].what,
+				       lists[i].max);
+	return 0;
+}
+
 int img_read_config(struct arena *a, const char *text, size_t len, struct img_image *ret,
 		    struct err *e)
 {
@@ -141,7 +157,7 @@ int img_read_config(struct arena *a, const char *text, size_t len, struct img_im
 
 	if (read_document(&r, (struct text){text, len}, &document_table, &d) < 0)
 		return err_wrap(e, "the image's configuration");
-	if (take_layers(a, &d.rootfs->diff_ids, ret, e) < 0)
+	if (take_layers(a, &d.rootfs->diff_ids, ret, e) < 0 || (d.config && check_numbers(d.config, e) < 0))
 		return err_wrap(e, "the image's configuration");
 	ret->created = d.created;
 	ret->os = d.os;

@@ -275,11 +275,31 @@ static void bad_config(void)
 	}
 }
 
+/* A hostile image with 200000 of them took minutes of every command. */
+static void too_many(void)
+{
+	auto_strbuf struct strbuf b = {0};
+
+	for (int n = 4096; n <= 4097; n++) {
+		struct arena *a = arena_new();
+		struct img_image image = {0};
+		struct err e = {0};
+
+		strbuf_adds(&b, "{\"rootfs\":{\"diff_ids\":[]},\"config\":{\"Labels\":{");
+		for (int i = 0; i < n; i++)
+			strbuf_printf(&b, "%s\"%d\":\"\"", i ? "," : "", i);
+		strbuf_adds(&b, "}}}");
+		CHECK_INT(img_read_config(a, b.p, b.len, &image, &e), n == 4096 ? 0 : -E2BIG);
+		b.len = 0;
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
 	static const struct test tests[] = {
 		TEST(empty), TEST(names), TEST(ids), TEST(listing), TEST(removal), TEST(locks), TEST(config),
-		TEST(bad_config),
+		TEST(bad_config), TEST(too_many),
 	};
 
 	if (!mkdtemp(root))
