@@ -41,24 +41,31 @@ static const char *option(const struct dk_store *s, const struct dk_record *r, c
 	return NULL;
 }
 
-static int read_options(struct dk_log *l, const struct dk_store *s, const struct dk_record *r, struct err *e)
+int dk_log_limits(const char *size, const char *files, struct dk_log *l, struct err *e)
 {
-	const char *size = option(s, r, "max-size"), *files = option(s, r, "max-file");
+	struct err ignored = {0};
 	int64_t v;
 	uint64_t n;
 
 	l->max_files = 1;
 	if (size && strcmp(size, "-1") != 0) {
-		if (dk_parse_bytes(size, &v, e) < 0 || v <= 0)
-			return err_set(e, EINVAL, "Error response from daemon: invalid value for max-size: %s", size);
+		if (dk_parse_bytes(size, &v, &ignored) < 0 || v <= 0)
+			return err_set(e, EINVAL, "invalid value for max-size: %s", size);
 		l->max_size = (uint64_t)v;
 	}
 	if (files) {
 		if (str_u64(files, 10000, &n) < 0 || n < 1)
-			return err_set(e, EINVAL, "Error response from daemon: max-file cannot be less than 1");
+			return err_set(e, EINVAL, "max-file cannot be less than 1");
 		l->max_files = (unsigned)n;
 	}
 	return 0;
+}
+
+static int read_options(struct dk_log *l, const struct dk_store *s, const struct dk_record *r, struct err *e)
+{
+	const char *size = option(s, r, "max-size"), *files = option(s, r, "max-file");
+
+	return dk_log_limits(size, files, l, e) < 0 ? err_wrap(e, "Error response from daemon") : 0;
 }
 
 static int open_file(struct dk_log *l, struct err *e)

@@ -23,6 +23,8 @@ struct dk_log {
 };
 #define DK_LOG_NONE {.dir = -1, .fd = -1}
 
+/* What max-size and max-file say (NULL: not given). */
+int dk_log_limits(const char *size, const char *files, struct dk_log *l, struct err *e);
 int dk_log_open(struct dk_log *l, const struct dk_store *s, const struct dk_record *r, struct err *e);
 /* stream: 0 stdout, 1 stderr. Never fails the container. */
 void dk_log_write(struct dk_log *l, int stream, const char *data, size_t n);

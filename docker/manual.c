@@ -83,6 +83,9 @@ static void without_effect(struct strbuf *b)
 			strbuf_adds(b, "\\fR\n");
 		}
 	}
+	strbuf_adds(b, ".PP\nOf \\fB\\-\\-log\\-opt\\fR only \\fBmax\\-size\\fR and \\fBmax\\-file\\fR have an effect; "
+		       "compress, labels, labels\\-regex, env, env\\-regex, tag, mode and max\\-buffer\\-size are taken "
+		       "without one, others are refused. The driver \\fBlocal\\fR writes what json\\-file does.\n");
 }
 
 static const char head[] =

@@ -7,6 +7,7 @@
 
 #include "base/sys.h"
 #include "docker/lists.h"
+#include "docker/log.h"
 #include "docker/parts.h"
 #include "nsenter/signals.h"
 
@@ -129,6 +130,32 @@ static int check_modes(struct dk_context *c, const struct dk_run_options *o, str
 	return 0;
 }
 
+/* Those without effect here are in the manual page. */
+static int check_log(struct dk_context *c, const struct dk_run_options *o, struct err *e)
+{
+	static const char *const drivers[] = {"", "json-file", "local", "none", NULL};
+	static const char *const keys[] = {"max-size", "max-file", "compress", "labels", "labels-regex", "env", "env-regex",
+					   "tag", "mode", "max-buffer-size", NULL};
+	const char *driver = o->log_driver ? o->log_driver : "", *values[2] = {0};
+	struct dk_log limits;
+	struct err why = {0};
+
+	if (str_index(drivers, driver) < 0)
+		return dk_daemon_error(c, e, EINVAL, "logger: no log driver named '%s' is registered", driver);
+	for (size_t i = 0; i < o->log_opts.n; i++) {
+		int key = str_index(keys, o->log_opts.v[i].key);
+
+		if (key < 0)
+			return dk_daemon_error(c, e, EINVAL, "unknown log opt '%s' for %s log driver",
+					       o->log_opts.v[i].key, *driver ? driver : "json-file");
+		if (key < 2)
+			values[key] = o->log_opts.v[i].value;
+	}
+	if (dk_log_limits(values[0], values[1], &limits, &why) < 0)
+		return dk_daemon_error(c, e, EINVAL, "failed to initialize logging driver: %s", why.msg);
+	return 0;
+}
+
 int dk_run_resolve(struct dk_context *c, struct dk_run_options *o, unsigned ncpu, struct err *e)
 {
 	const struct dk_limits l = {
@@ -141,7 +168,8 @@ int dk_run_resolve(struct dk_context *c, struct dk_run_options *o, unsigned ncpu
 		return -e->code;
 	if (dk_resolve_restart(c, o->restart, o->restart_max, e) < 0 || dk_resolve_security(c, o, e) < 0)
 		return -e->code;
-	if (dk_resolve_limits(c, &l, ncpu, e) < 0 || check_modes(c, o, e) < 0)
+	if (dk_resolve_limits(c, &l, ncpu, e) < 0 || check_modes(c, o, e) < 0 ||
+	    check_log(c, o, e) < 0)
 		return -e->code;
 	return dk_resolve_networks(c, o, e);
 }
