@@ -31,6 +31,8 @@ int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct 
 	if (fd < 0)
 		return err_sys(e, "open the bundle %s", dir);
 	r = spec_load_bundle(config ? AT_FDCWD : fd, config ? config : "config.json", a, &b.spec, e);
+	if (r == -ENOENT && !config)
+		return err_wrap(e, "the bundle %s (--bundle; brig spec makes a config.json)", dir);
 	if (r == 0)
 		r = annotations_check(b.spec, e);
 	if (r < 0)

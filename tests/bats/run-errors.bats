@@ -21,7 +21,7 @@ broken() {
 
 @test "run errors: no config.json, no JSON, not an object" {
 	mkdir "$T/bundle"
-	mistake 125 config.json
+	mistake 125 "brig spec makes a config.json"
 	echo '{"ociVersion": "1.2.0", // a comment' >"$T/bundle/config.json"
 	mistake 125 config.json
 	echo '[]' >"$T/bundle/config.json"
