@@ -364,11 +364,11 @@ static const char *way_out(const struct cg_builder *b)
 		return "make /sys/fs/cgroup writable, or go without cgroups and without the filter: "
 		       "--cgroup-manager=disabled";
 	if (b->rq->host->euid == 0)
-		return "leave it out (brig sandbox: --best-effort), or make /sys/fs/cgroup writable (in a "
+		return "leave it out (brig sandbox, brigd: --best-effort), or make /sys/fs/cgroup writable (in a "
 		       "container: a cgroup mount that is read-write)";
 	if (b->rq->host->kind == CG_V1)
-		return "leave it out (brig sandbox: --best-effort)";
-	return "leave it out (brig sandbox: --best-effort), or start from a unit that is delegated to "
+		return "leave it out (brig sandbox, brigd: --best-effort)";
+	return "leave it out (brig sandbox, brigd: --best-effort), or start from a unit that is delegated to "
 	       "you, for example systemd-run --user --scope -p Delegate=yes brig ...";
 }
 

@@ -151,6 +151,9 @@ static int serve(struct err *e)
 {
 	int r = launcher_start(config.brig, e);
 
+	if (!config.sidecar_secret)
+		fputs("brigd: without a secret every /execute is refused: set ZEROTH_SANDBOX_SIDECAR_SECRET or "
+		      "--sidecar-secret-file\n", stderr);
 	limit_descriptors();
 	if (r == 0)
 		r = loop_open(e);

@@ -48,6 +48,7 @@ best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
 		--outputs relative|not an absolute path
 		--brig /nowhere|no program brig
 		--tmp-root /nowhere|/nowhere
+		--tmp-root /nowhere|without a secret every /execute is refused
 		--config $T/none.json|none.json
 	EOF
 	echo '{"max_boddy": 5}' >"$T/c.json"
