@@ -17,6 +17,7 @@
 #include "docker/container.h"
 #include "docker/events.h"
 #include "docker/links.h"
+#include "docker/lists.h"
 #include "docker/platform.h"
 #include "docker/volume.h"
 #include "image/store.h"
@@ -132,17 +133,18 @@ static struct str_map merge_labels(struct arena *a, const struct str_map *own, c
 
 static struct strv merge_ports(struct arena *a, const struct dk_run_options *o, const struct img_config *image)
 {
-	struct strv ports = {0};
+	struct strv ports = {0}, own;
 
 	for (size_t i = 0; i < o->ports.n; i++) {
 		char *p = arena_printf(a, "%u/%s", o->ports.v[i].container_port, o->ports.v[i].proto);
 
 		if (!has(&ports, p, WHOLE))
-			append(a, &ports, p);
+			dk_strv_add(a, &ports, p);
 	}
+	own = ports; /* the image's are different from each other, and may be many */
 	for (size_t i = 0; i < image->exposed_ports.n; i++)
-		if (!has(&ports, image->exposed_ports.v[i].name, WHOLE))
-			append(a, &ports, image->exposed_ports.v[i].name);
+		if (!has(&own, image->exposed_ports.v[i].name, WHOLE))
+			dk_strv_add(a, &ports, image->exposed_ports.v[i].name);
 	return ports;
 }
 
@@ -230,9 +232,9 @@ static int choose_program(struct dk_container *k, struct err *e)
 	struct strv all = {0};
 
 	for (size_t i = 0; i < r->config.entrypoint.n; i++)
-		append(k->c->arena, &all, r->config.entrypoint.v[i]);
+		dk_strv_add(k->c->arena, &all, r->config.entrypoint.v[i]);
 	for (size_t i = 0; i < r->config.cmd.n; i++)
-		append(k->c->arena, &all, r->config.cmd.v[i]);
+		dk_strv_add(k->c->arena, &all, r->config.cmd.v[i]);
 	if (!all.n)
 		return dk_daemon_error(k->c, e, EINVAL, "No command specified");
 	/* A quota of the layer that is written to; the store's file system has none. */

@@ -70,6 +70,9 @@ in_rootless_options() {
 	run_dk run --rm -v "$T/bad:/bad" host /bad
 	assert_status 1
 	assert_equal "$stderr" "exec /bad: exec format error"
+	# Memory grew by the square of the number of arguments, which an image may give, too.
+	# shellcheck disable=SC2046
+	(ulimit -v 2000000; dk run --rm host true $(seq 50000))
 }
 
 @test "standard input: nothing without -i, all of it with -i, a pipe where the configuration says so" {
