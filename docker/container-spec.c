@@ -349,7 +349,6 @@ static int add_linux(const struct dk_spec_input *in, struct oci_spec *s, struct 
 {
 	const struct dk_run_options *o = &in->record->options;
 	struct oci_linux *l = s->linux_ = arena_new_of(in->c->arena, struct oci_linux);
-	struct dk_cdi_want cdi;
 
 	add_namespaces(in, l);
 	if (add_maps(in, l, ret, e) < 0)
@@ -365,9 +364,6 @@ static int add_linux(const struct dk_spec_input *in, struct oci_spec *s, struct 
 		l->readonly_paths = copy_paths(in->c->arena, spec_readonly_paths);
 	}
 	if (dk_spec_devices(in, ret, e) < 0)
-		return -e->code;
-	cdi = (struct dk_cdi_want){.devices = o->cdi_devices, .gpus = o->gpus.v, .n_gpus = o->gpus.n};
-	if (dk_cdi_apply(in->c->arena, &cdi, s, &ret->device_sources, e) < 0)
 		return -e->code;
 	return add_seccomp(in, s, ret, e);
 }
@@ -401,6 +397,8 @@ static void add_root(const struct dk_spec_input *in, struct oci_spec *s, struct 
 int dk_spec_build(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e)
 {
 	const struct dk_record *r = in->record;
+	const struct dk_cdi_want cdi = {.devices = r->options.cdi_devices, .gpus = r->options.gpus.v,
+					.n_gpus = r->options.gpus.n};
 	struct oci_spec *s = ret->oci = arena_new_of(in->c->arena, struct oci_spec);
 
 	s->oci_version = (char *)OCI_VERSION;
@@ -417,7 +415,10 @@ int dk_spec_build(const struct dk_spec_input *in, struct dk_spec *ret, struct er
 	add_root(in, s, ret);
 	if (add_process(in, s, e) < 0 || add_user(in, s->process, e) < 0 || add_linux(in, s, ret, e) < 0)
 		return -e->code;
-	return dk_spec_mounts(in, ret, e);
+	if (dk_spec_mounts(in, ret, e) < 0)
+		return -e->code;
+	/* What the files say comes on top of everything else. */
+	return dk_cdi_apply(in->c->arena, &cdi, s, &ret->device_sources, e);
 }
 
 int dk_spec_process(const struct dk_spec_input *in, struct dk_spec *ret, struct err *e)

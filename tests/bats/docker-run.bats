@@ -234,6 +234,22 @@ secret
 	assert_status 0
 }
 
+@test "CDI: the environment, devices and mounts that a file describes" {
+	mkdir "$T/cdi"
+	echo lib >"$T/lib"
+	cat >"$T/cdi/thing.json" <<-END
+		{"cdiVersion": "0.6.0", "kind": "brig.test/thing", "devices": [{"name": "all", "containerEdits": {
+			"env": ["THING=all"], "deviceNodes": [{"path": "/dev/thing", "hostPath": "/dev/null"}],
+			"mounts": [{"hostPath": "$T/lib", "containerPath": "/tmp/lib", "options": ["ro", "bind"]}]}}]}
+	END
+	export BRIG_CDI_DIRS=$T/cdi
+	# shellcheck disable=SC2016
+	run_dk run --rm --tmpfs /tmp --device brig.test/thing=all host \
+		sh -c 'echo $THING; stat -c %t,%T /dev/thing; cat /tmp/lib; : >>/tmp/lib'
+	assert_equal "$output" $'all\n1,3\nlib'
+	assert_contains "$stderr" "Read-only file system"
+}
+
 @test "namespaces of the host are shared when asked for" {
 	local ns
 	for ns in pid ipc uts; do
