@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "docker/network-def.h"
 #include "docker/remove.h"
 #include "nsenter/ns.h"
+
+enum { ENDING_MS = 500 };
 
 static char *dir_of(struct arena *a, const struct dk_roots *roots, const char *id)
 {
@@ -72,21 +75,36 @@ struct dk_connected_list dk_network_connected(struct arena *a, const struct dk_r
 	return l;
 }
 
-static bool in_use(struct arena *a, const char *networks, const char *dir)
+/* A holder ends when the last container has gone, which takes a moment. */
+static bool ends(const struct dk_holder *h)
+{
+	struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
+
+	return poll(&p, 1, ENDING_MS) > 0;
+}
+
+static bool in_use(const char *networks, const char *dir)
 {
 	auto_holder struct dk_holder h = DK_HOLDER_NONE;
 	auto_close int home = -1, use = -1;
 	struct err ignored;
+	int r = dk_holder_find(dir, &h, &ignored);
 
-	if (dk_holder_find(dir, &h, &ignored) == 0)
-		return false;
+	if (r <= 0)
+		return r < 0;
 	if (dk_net_enter(networks, false, &ignored) < 0 ||
-	    ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &home, &ignored) < 0 ||
-	    dk_holder_connect(&h, home, &ignored) < 0)
+	    ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &home, &ignored) < 0)
 		return true; /* it cannot be known */
-	(void)a;
+	if (dk_holder_connect(&h, home, &ignored) < 0)
+		return !ends(&h);
+	if (dk_holder_ports(&h) > 0)
+		return true;
 	use = dk_lock_file(dir, "use", &ignored);
-	if (use < 0 || flock(use, LOCK_EX | LOCK_NB) < 0 || dk_holder_ports(&h) > 0)
+	/* Held by the holder that ends, or by who is about to use it. */
+	if (use < 0 || flock(use, LOCK_EX | LOCK_NB) < 0)
+		return !ends(&h);
+	/* With the lock nobody comes. */
+	if (dk_holder_ports(&h) > 0)
 		return true;
 	dk_holder_stop(&h);
 	return false;
@@ -103,7 +121,7 @@ int dk_network_remove_unused(struct arena *a, const struct dk_roots *roots, cons
 		return lock;
 	if (flock(lock, LOCK_EX) < 0)
 		return err_sys(e, "lock %s", networks);
-	if (in_use(a, networks, dir_of(a, roots, d->id)))
+	if (in_use(networks, dir_of(a, roots, d->id)))
 		return -EBUSY;
 	if (dk_network_remove(roots, d, e) < 0)
 		return -e->code;

@@ -151,15 +151,30 @@ static void copy_size(int master)
 		ioctl(master, TIOCSWINSZ, &ws);
 }
 
-/* Copies what is there; false at the end of the stream. */
-static bool copy_some(int from, int to)
+/* Copies what is there; false at the end of the stream. *ret_last: the last byte copied, if not NULL. */
+static bool copy_some(int from, int to, char *ret_last)
 {
 	char buf[4096];
 	ssize_t n = read(from, buf, sizeof(buf));
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
+	if (n > 0 && ret_last)
+		*ret_last = buf[n - 1];
 	return n > 0 && io_write_all(to, buf, (size_t)n) == 0;
+}
+
+/* A file or pipe that has ended is the end of the input for who reads the terminal; a line that was begun
+ * needs the first one for itself. */
+static void end_input(int master, char last)
+{
+	struct termios t;
+
+	if (tcgetattr(master, &t) < 0 || t.c_cc[VEOF] == _POSIX_VDISABLE)
+		return;
+	if (last != '\n')
+		(void)io_write_all(master, &t.c_cc[VEOF], 1);
+	(void)io_write_all(master, &t.c_cc[VEOF], 1);
 }
 
 static void forward_signals(int sigfd, int pidfd, int master)
@@ -180,6 +195,7 @@ enum { FROM_US, FROM_CONTAINER, SIGNALS, EXITED, SOURCES };
 static void relay(struct pollfd *p)
 {
 	int master = p[FROM_CONTAINER].fd;
+	char last = '\n';
 
 	for (;;) {
 		/* the last output is read after the exit, without waiting for other holders */
@@ -189,10 +205,12 @@ static void relay(struct pollfd *p)
 			continue;
 		if (n <= 0)
 			return;
-		if (p[FROM_CONTAINER].revents && !copy_some(master, STDOUT_FILENO))
+		if (p[FROM_CONTAINER].revents && !copy_some(master, STDOUT_FILENO, NULL))
 			p[FROM_CONTAINER].fd = -1;
-		if (p[FROM_US].revents && !copy_some(STDIN_FILENO, master))
+		if (p[FROM_US].revents && !copy_some(STDIN_FILENO, master, &last)) {
 			p[FROM_US].fd = -1;
+			end_input(master, last);
+		}
 		if (p[SIGNALS].revents)
 			forward_signals(p[SIGNALS].fd, p[EXITED].fd, master);
 		if (p[EXITED].revents)

@@ -58,3 +58,15 @@ as_pipes() { "$@" 2>&1 | cat; }
 	run_brig run -b "$T/bundle" "$(new_id)"
 	assert_equal "$(grep ^A <<<"$output")" $'A=2\nAB=3'
 }
+
+@test "a terminal whose caller's input ends tells the program so" {
+	make_bundle "$T/bundle" sh -c 'cat; echo over'
+	edit_config "$T/bundle" '.process.terminal = true'
+	run timeout -k 1 20 "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id 1)" </dev/null
+	assert_equal "$output" $'over\r'
+	run timeout -k 1 20 "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id 2)" <<<"a line"
+	assert_contains "$output" $'a line\r\nover\r'
+	# a line that was begun, too
+	run timeout -k 1 20 "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id 3)" < <(printf abc)
+	assert_contains "$output" $'abcover\r'
+}
