@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # places: root
-# Each step made to fail, and each process killed at each step, by strace's injection: the error is
-# named, and nothing is left.
+# Calls of each kind made to fail, and each process killed at them, by strace's injection: the error is
+# named, and nothing is left. doc/testing.md says which steps that does not reach.
 
 load ../lib/common
 
