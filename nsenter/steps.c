@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/raw.h"
 #include "nsenter/clone.h"
 #include "nsenter/signals.h"
@@ -53,9 +54,10 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
+
 static void trace_row(const struct step *row, int64_t since)
 {
-	static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
 	int64_t ns = now_ns() - since;
 	char line[160];
 	int n = snprintf(line, sizeof(line), "%s\t%lld.%03d\t%s\n", actors[row->actor],
@@ -304,6 +306,7 @@ struct driver {
 	void *ctx;
 	struct step_channel *c;
 	size_t started; /* the row INIT started with by itself, t->n = none */
+	size_t logged;  /* the rows before this one are in the log */
 	bool done[MAX_ROWS];
 };
 
@@ -447,6 +450,17 @@ static int parent_row(struct driver *d, size_t i, struct err *e)
 	return 0;
 }
 
+/* For --debug: the rows up to `last`, which are done. Not while INIT works in our memory. */
+static void log_rows(struct driver *d, size_t last)
+{
+	if (!log_enabled(LOG_LEVEL_DEBUG))
+		return;
+	for (; d->logged <= last; d->logged = next_row(d->t, d->ctx, d->logged + 1))
+		if (applies(d->t, d->ctx, d->logged))
+			log_debug("%s: %s", actors[d->t->rows[d->logged].actor],
+				  d->t->rows[d->logged].name);
+}
+
 static int drive(struct driver *d, struct err *e)
 {
 	int r = 0;
@@ -462,10 +476,12 @@ static int drive(struct driver *d, struct err *e)
 			r = parent_batch(d, &i, e);
 			break;
 		case STEP_BESIDE:
-			break; /* when its INIT rows have their order */
+			continue; /* when its INIT rows have their order */
 		case STEP_ALONE:
 			return release(d, i, e);
 		}
+		if (r == 0 && d->t->rows[i].actor != STEP_SPAWN)
+			log_rows(d, i);
 	}
 	return r;
 }

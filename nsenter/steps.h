@@ -4,7 +4,7 @@
  * Both sides have the same table and context. The parent drives: it runs its own rows and hands
  * consecutive INIT rows over as one batch, in one datagram; INIT answers once per batch: all
  * done, or the row that failed and its error. A row's name is the prefix of its error, the line
- * of the trace and the documentation.
+ * of the trace and of the log (--debug) and the documentation.
  *
  * Strict alternation: while INIT runs, the parent blocks in the kernel, and the other way round.
  * That is what makes a CLONE_VM INIT safe (errno, malloc, everything is shared), so rows need no

@@ -85,7 +85,7 @@ static int start_container(struct arena *a, const struct rt_globals *g, char **w
 	if (c.status == RT_RUNNING)
 		return err_set(e, EINVAL, "cannot start an already running container");
 	if (c.status != RT_CREATED)
-		return err_set(e, EINVAL, "cannot start a container that is %s", rt_status_name(c.status));
+		return err_set(e, EINVAL, "cannot start a container in the %s state", rt_status_name(c.status));
 	fifo = openat(c.state.dir, "start", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (fifo < 0)
 		return errno == ENXIO ? err_set(e, EINVAL, "cannot start a container that has stopped")

@@ -257,5 +257,6 @@ int main(int argc, char **argv)
 	}
 	if (!g.root && rt_state_default_root(a, &g.root, &e) < 0)
 		return command_failed(&e, 1);
+	log_debug("brig %s: %s, state directory %s", BRIG_VERSION, c->name, g.root);
 	return c->run(argc - i, argv + i, &g);
 }

@@ -25,6 +25,25 @@ load ../lib/common
 	assert_equal "$(jq -r .level "$T/log")" error
 }
 
+@test "--debug: every step is a line of the log, in the order in which it was done" {
+	make_bundle "$T/bundle" true
+	run_brig --log "$T/log" run -b "$T/bundle" "$(new_id)"
+	assert_status 0
+	[ ! -s "$T/log" ] || fail "lines without --debug:" "$(<"$T/log")"
+	run_brig --debug --log "$T/log" --log-format json run -b "$T/bundle" "$(new_id)"
+	assert_status 0
+	assert_equal "$stderr" ""
+	assert_equal "$(jq -r .level "$T/log" | sort -u)" debug
+	jq -r .msg "$T/log" >"$T/said"
+	assert_contains "$(head -n 1 "$T/said")" ": run, state directory $BRIG_ROOT"
+	assert_equal "$(grep -x -e 'parent: reserve the id' -e 'parent: make the first process' -e 'init: mount' \
+		-e 'init: set the ids' "$T/said" | uniq)" \
+		$'parent: reserve the id\nparent: make the first process\ninit: mount\ninit: set the ids'
+	run_brig --log-level debug state nobody
+	assert_contains "$stderr" "brig: brig "
+	assert_contains "$stderr" ": state, state directory $BRIG_ROOT"
+}
+
 @test "control characters of a name cannot forge a line" {
 	run_brig --log "$T/log" start $'x\n{"level":"error"}'
 	assert_equal "$(wc -l <"$T/log")" 1
