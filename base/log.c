@@ -25,6 +25,9 @@ static struct {
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
+/* crun's word for what is meant without one, too. */
+#define FILE_PREFIX "file:"
+
 /* Of the daemons that take datagrams; the prefix of --log. */
 static const struct { const char *prefix, *socket; } daemons[] = {
 	[TO_SYSLOG] = {"syslog:", "/dev/log"},
@@ -55,6 +58,8 @@ int log_open(const char *path, enum log_format format, bool debug, struct err *e
 	for (enum target t = TO_SYSLOG; t <= TO_JOURNALD; t++)
 		if (str_starts(path, daemons[t].prefix))
 			return open_daemon(t, path, e);
+	if (str_starts(path, FILE_PREFIX))
+		path += strlen(FILE_PREFIX);
 	state.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 	return state.fd < 0 ? err_sys(e, "open the log file %s", path) : 0;
 }

@@ -3,8 +3,8 @@
  * The log: stderr as text, or --log FILE as text or one JSON object a line with the keys msg,
  * level and time (RFC 3339), in that form because go-runc, podman and conmon parse it. podman
  * parses the whole file as one object, so of a JSON log's messages only errors are in the file
- * (and everything with --debug). --log syslog:NAME and journald:NAME go to those daemons; without
- * a NAME it is "brig".
+ * (and everything with --debug). --log file:FILE is the same; --log syslog:NAME and journald:NAME
+ * go to those daemons; without a NAME it is "brig".
  */
 #pragma once
 

@@ -164,7 +164,7 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 	bool version = false;
 	const struct cli_option options[] = {
 		{"root", 0, CLI_STRING, &g->root, "DIR", "state directory (default /run/brig, or below XDG_RUNTIME_DIR)"},
-		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also log to FILE, syslog:[NAME] or journald:[NAME]"},
+		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also log to [file:]FILE, syslog:[NAME] or journald:[NAME]"},
 		{"log-format", 0, CLI_STRING, &w.format, "text|json", "format of the log file"},
 		{"log-level", 0, CLI_STRING, &w.level, NULL, NULL},
 		{"criu", 0, CLI_STRING, &criu, NULL, NULL}, /* of no effect under runc, too */

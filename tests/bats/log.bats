@@ -13,6 +13,8 @@ load ../lib/common
 		'["level","msg","time"] error container does not exist: nobody'
 	[[ $(jq -r .time "$T/log") =~ ^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{9}Z$ ]]
 	assert_equal "$(stat -c %a "$T/log")" 600
+	run_brig --log "file:$T/log" --log-format json start nobody
+	assert_equal "$(wc -l <"$T/log")" 2
 }
 
 @test "warnings are not in a JSON log: podman parses the file as one object" {
