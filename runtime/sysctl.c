@@ -61,8 +61,7 @@ int sysctl_apply(const struct str_map *m, int procfs, struct err *e)
 			return err_set(e, ENAMETOOLONG, "linux.sysctl: %s is too long", m->v[i].key);
 		snprintf(path + n, sizeof(path) - n, "%s", m->v[i].key);
 		for (char *c = path + n; *c; c++)
-			if (*c == '.')
-				*c = '/';
+			*c = *c == '.' ? '/' : *c == '/' ? '.' : *c;
 		r = procfs_write(procfs, path, m->v[i].value, e);
 		if (r < 0)
 			return err_wrap(e, "linux.sysctl: %s", m->v[i].key);

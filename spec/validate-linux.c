@@ -109,20 +109,40 @@ static int check_net_devices(const struct oci_linux *l, struct err *e)
 	return 0;
 }
 
-/* "a.b.c": becomes a path below /proc/sys, so no '/' and no empty component ("..", CVE-2022-0811).
+/*
+ * As sysctl(8) has it: whichever of '.' and '/' comes first separates, the other one then belongs to
+ * a name ("net/ipv4/conf/eth0.1/forwarding" is "net.ipv4.conf.eth0/1.forwarding").
  */
+static void separate_by_dots(char *key)
+{
+	if (key[strcspn(key, "./")] != '/')
+		return;
+	for (; *key; key++)
+		*key = *key == '/' ? '.' : *key == '.' ? '/' : *key;
+}
+
+/* "a.b.c": becomes a path below /proc/sys, where '/' is a dot, so no component is empty or made of
+ * dots ("..", CVE-2022-0811). */
 static bool is_sysctl_key(const char *key)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789_-.@:";
+				      "0123456789_-./@:";
+	bool begins = true;
 
-	return *key && *key != '.' && !str_ends(key, ".") && !strstr(key, "..") &&
-	       strchr(key, '.') && strspn(key, allowed) == strlen(key);
+	if (!strchr(key, '.') || strspn(key, allowed) != strlen(key))
+		return false;
+	for (; *key; key++) {
+		if (begins && (*key == '.' || *key == '/'))
+			return false;
+		begins = *key == '.';
+	}
+	return !begins;
 }
 
 static int check_sysctl(const struct str_map *m, struct err *e)
 {
 	for (size_t i = 0; i < m->n; i++) {
+		separate_by_dots(m->v[i].key);
 		if (!is_sysctl_key(m->v[i].key))
 			return check_fail(
 				e, "linux.sysctl: \"%.64s\" is not a key like net.core.somaxconn",

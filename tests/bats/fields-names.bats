@@ -52,7 +52,7 @@ look() {
 	need_root
 	local before
 	before=$(</proc/sys/net/ipv4/ip_forward)
-	look '.linux.sysctl = {"net.ipv4.ip_forward": "1", "net.ipv4.ip_default_ttl": "77", "kernel.shm_rmid_forced": "1",
+	look '.linux.sysctl = {"net/ipv4/ip_forward": "1", "net.ipv4.ip_default_ttl": "77", "kernel.shm_rmid_forced": "1",
 		"kernel.msgmax": "9000", "fs.mqueue.msg_max": "20", "kernel.domainname": "by.sysctl"} | del(.domainname)' \
 		sh -c 'cd /proc/sys; cat net/ipv4/ip_forward net/ipv4/ip_default_ttl kernel/shm_rmid_forced \
 			kernel/msgmax fs/mqueue/msg_max kernel/domainname'
@@ -63,7 +63,7 @@ look() {
 
 @test "kernel parameters of the host are refused" {
 	local key
-	for key in kernel.panic vm.swappiness kernel.core_pattern kernel.hostname/../panic fs.file-max; do
+	for key in kernel.panic vm.swappiness kernel.core_pattern kernel.hostname/../panic kernel/panic fs.file-max; do
 		look ".linux.sysctl = {\"$key\": \"1\"}" true
 		[ "$status" -ne 0 ] || fail "$key was accepted"
 		assert_contains "$stderr" "linux.sysctl"

@@ -59,6 +59,14 @@ on_host() {
 	assert_equal "$(grep -v host <<<"$output")" $'eth0\nlo\nnet0\nnet1'
 }
 
+@test "kernel parameters of a device with a dot in its name: with slashes, or a slash for the dot" {
+	devices_bundle '{d0: {name: "a.b"}}' sh -c 'cd /proc/sys/net/ipv4/conf/a.b; cat rp_filter forwarding'
+	edit_config "$T/bundle" '.linux.sysctl = {"net.ipv4.conf.a/b.rp_filter": "2", "net/ipv4/conf/a.b/forwarding": "1"}'
+	on_host ''
+	assert_status 0
+	assert_contains "$output" $'2\n1'
+}
+
 @test "a device in a container with a user namespace" {
 	devices_bundle '{d0: {}}' ip addr show d0
 	edit_config "$T/bundle" '.linux.namespaces += [{type: "user"}] |

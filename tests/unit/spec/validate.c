@@ -197,7 +197,12 @@ static const struct rule {
 	 "linux.netDevices.e.name: \"a%s\" is not an interface name"},
 	/* the small ones */
 	{LINUX, "\"sysctl\":{\"net.ipv4.ip_forward\":\"1\",\"net.ipv4.conf.eth0@if2.x\":\"a b\"}", NULL},
-	{LINUX, "\"sysctl\":{\"net/ipv4\":\"1\"}", "linux.sysctl: \"net/ipv4\" is not a key like net.core.somaxconn"},
+	{LINUX, "\"sysctl\":{\"net/ipv4\":\"1\",\"net/ipv4/conf/a.b/x\":\"1\",\"net.ipv4.conf.a/b.x\":\"1\"}", NULL},
+	{LINUX, "\"sysctl\":{\"net/ipv4/../x\":\"1\"}", "linux.sysctl: \"net.ipv4.//.x\" is not a key like net.core.somaxconn"},
+	{LINUX, "\"sysctl\":{\"net.ipv4.//.x\":\"1\"}", "linux.sysctl: \"net.ipv4.//.x\" is not a key like net.core.somaxconn"},
+	{LINUX, "\"sysctl\":{\"net.ipv4./x\":\"1\"}", "linux.sysctl: \"net.ipv4./x\" is not a key like net.core.somaxconn"},
+	{LINUX, "\"sysctl\":{\"/net/x\":\"1\"}", "linux.sysctl: \".net.x\" is not a key like net.core.somaxconn"},
+	{LINUX, "\"sysctl\":{\"net/x/\":\"1\"}", "linux.sysctl: \"net.x.\" is not a key like net.core.somaxconn"},
 	{LINUX, "\"sysctl\":{\"net..x\":\"1\"}", "linux.sysctl: \"net..x\" is not a key like net.core.somaxconn"},
 	{LINUX, "\"sysctl\":{\"net\":\"1\"}", "linux.sysctl: \"net\" is not a key like net.core.somaxconn"},
 	{LINUX, "\"sysctl\":{\"a.b \":\"1\"}", "linux.sysctl: \"a.b \" is not a key like net.core.somaxconn"},
