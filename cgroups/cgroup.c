@@ -185,12 +185,22 @@ int cg_open(const struct strv *paths, struct cg **ret_cg, struct err *e)
 
 int cg_apply(struct cg *cg, const struct cg_plan *p, struct err *e)
 {
-	int r = cg->n ? cg->ops->apply(cg, p, e) : 0;
+	struct cg_before before = {0};
+	int r;
 
 	if (!cg->n && p->settings.n)
 		return err_set(e, ENOENT, "%s: the container has no cgroup",
 			       p->settings.v[0].origin);
-	return r < 0 ? r : cg_set_devices(cg, p, e);
+	if (!cg->n)
+		return 0;
+	cg_remember(cg, &p->settings, &before);
+	r = cg->ops->apply(cg, p, e);
+	if (r == 0)
+		r = cg_set_devices(cg, p, e);
+	if (r < 0)
+		cg_put_back(cg, p, &before);
+	arena_free(before.arena);
+	return r;
 }
 
 int cg_kill(struct cg *cg, struct err *e)

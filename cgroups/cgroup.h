@@ -218,7 +218,8 @@ struct strv cg_paths(const struct cg *cg, struct arena *a);
 /* -ENOENT when the cgroup is gone. The strings are checked like a hostile path. */
 int cg_open(const struct strv *paths, struct cg **ret_cg, struct err *e);
 
-/* Writes the settings of a plan to a live cgroup (`update`); undoes nothing on failure. */
+/* Writes the settings of a plan to a live cgroup (`update`). When one is refused, those that were
+ * written already get their old values again. */
 int cg_apply(struct cg *cg, const struct cg_plan *p, struct err *e);
 
 /* SIGKILL to every process in it and below, no fork escapes; does not wait. */

@@ -151,6 +151,15 @@ int cg_bpf_apply(int dir, const struct cg_device_list *rules, bool replace, stru
 /* Writes all settings of the plan whose controller is in mask (v1) or all (v2, mask ~0). */
 int cg_write_settings(const struct cg_dir *d, const struct cg_setting_list *l, uint32_t mask,
 		      struct err *e);
+/* What the files of these settings say; cg_put_back writes it again. The arena is the caller's to
+ * free. */
+struct cg_before {
+	struct arena *arena;
+	struct cg_setting_list list;
+	int *dirs; /* of each setting; borrowed */
+};
+void cg_remember(const struct cg *cg, const struct cg_setting_list *l, struct cg_before *b);
+void cg_put_back(const struct cg *cg, const struct cg_plan *p, const struct cg_before *b);
 /* Moves the process into the directory's cgroup. */
 int cg_join_dir(const struct cg_dir *d, pid_t pid, struct err *e);
 /* Calls visit on the directory and each one below; stops at the first non-zero result. */

@@ -76,12 +76,14 @@ static int put_tasks(struct strbuf *b, const char *name, const char *value)
 	return put_number(b, name, str_eq(value, "0") ? "1" : value);
 }
 
-/* systemd (252) has a weight of 0 for idle; the other way the weight stands in front of us. */
+/* systemd (252) has a weight of 0 for idle, and the highest number for none of ours. A weight that
+ * comes with "0" follows us, and counts. */
 static int put_idle(struct strbuf *b, const char *name, const char *value)
 {
-	if (str_eq(value, "1"))
-		put_u64(b, name, 0);
-	return str_eq(value, "0") || str_eq(value, "1") ? 0 : -EINVAL;
+	if (!str_eq(value, "0") && !str_eq(value, "1"))
+		return -EINVAL;
+	put_u64(b, name, str_eq(value, "1") ? 0 : UINT64_MAX);
+	return 0;
 }
 
 /* "QUOTA PERIOD", "max", ...: microseconds. */

@@ -99,12 +99,11 @@ static void cpu_v1(struct cg_builder *b, const struct oci_cpu *c)
 	static const struct cg_target cpus = CG_TARGET(CG_CPUSET, "cpuset.cpus", R "cpu.cpus");
 	static const struct cg_target mems = CG_TARGET(CG_CPUSET, "cpuset.mems", R "cpu.mems");
 
-	if (c->idle.set && c->idle.v == 0)
-		cg_add(b, &idle, "0");
-	if (c->shares.set && c->shares.v)
+	if (c->idle.set)
+		cg_add(b, &idle, "%lld", (long long)c->idle.v);
+	/* The kernel refuses it while idle is 1, which is a weight of its own. */
+	if (c->shares.set && c->shares.v && !(c->idle.set && c->idle.v == 1))
 		cg_add(b, &shares, "%llu", (unsigned long long)c->shares.v);
-	if (c->idle.set && c->idle.v != 0)
-		cg_add(b, &idle, "1");
 	bandwidth_v1(b, c);
 	if (c->realtime_period.set && c->realtime_period.v)
 		cg_add(b, &rt_period, "%llu", (unsigned long long)c->realtime_period.v);

@@ -122,13 +122,11 @@ static int cpu_v2(struct cg_builder *b, const struct oci_cpu *c)
 		r = cg_refuse(b, R "cpu.realtimeRuntime", "not possible with cgroup v2");
 	if (r < 0)
 		return r;
-	/* The weight cannot be written while idle is 1. */
-	if (c->idle.set && c->idle.v == 0)
-		cg_add(b, &idle, "0");
-	if (c->shares.set && c->shares.v)
-		cg_add(b, &weight, "%u", cg_weight_of_shares(c->shares.v));
-	if (c->idle.set && c->idle.v != 0)
+	if (c->idle.set)
 		cg_add(b, &idle, "%lld", (long long)c->idle.v);
+	/* The kernel refuses it while idle is 1, which is a weight of its own. */
+	if (c->shares.set && c->shares.v && !(c->idle.set && c->idle.v == 1))
+		cg_add(b, &weight, "%u", cg_weight_of_shares(c->shares.v));
 	r = cpu_bandwidth_v2(b, c);
 	if (c->cpus && *c->cpus)
 		cg_add(b, &cpus, "%s", c->cpus);

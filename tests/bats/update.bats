@@ -30,6 +30,8 @@ quota() {
 	fi
 }
 
+weight() { limit cpu.weight cpu cpu.shares; }
+
 update() {
 	run_brig update "$@" "$id"
 	assert_status 0
@@ -92,6 +94,38 @@ update() {
 	run_brig update --pids-limit 3 absent
 	assert_status 1
 	assert_contains "$stderr" "container does not exist"
+}
+
+@test "update: what the kernel refuses changes nothing else, either" {
+	need_controller cpu
+	start_container '.linux.resources = {memory: {limit: 67108864}, cpu: {quota: 50000, period: 100000, shares: 512}}'
+	local before
+	before="$(memory) $(pids) $(quota) $(weight)"
+	# A burst above the quota; it is written after what comes before it here.
+	run_brig update --memory 128m --pids-limit 30 --cpu-share 2048 --cpu-quota 20000 --cpu-burst 90000000 "$id"
+	assert_status 1
+	assert_contains "$stderr" "linux.resources.cpu.burst"
+	assert_equal "$(memory) $(pids) $(quota) $(weight)" "$before"
+	run_brig update --cpu-idle 1 --cpu-burst 90000000 "$id"
+	assert_status 1
+	assert_equal "$(memory) $(pids) $(quota) $(weight)" "$before"
+	update --pids-limit 31
+	assert_equal "$(memory) $(pids)" "67108864 31"
+}
+
+@test "update: idle and back; meanwhile other limits change, and the weight is remembered" {
+	need_controller cpu
+	start_container '.linux.resources.cpu.shares = 512'
+	local before
+	before=$(weight)
+	update --cpu-idle 1
+	assert_equal "$(limit cpu.idle cpu cpu.idle)" 1
+	update --cpu-quota 20000
+	assert_equal "$(quota)" "20000 100000"
+	update --cpu-idle 0
+	assert_equal "$(limit cpu.idle cpu cpu.idle) $(weight)" "0 $before"
+	run_brig update --cpu-idle 2 "$id"
+	assert_status 1
 }
 
 @test "update: a schema without resctrl is an error that says so, and nothing else changes" {

@@ -173,7 +173,7 @@ static void cpu_both(void)
 	f.cpu = (struct oci_cpu){.period = {true, 50000}};
 	CHECK_STR(list(build(&f)), "cpu.max=max 50000");
 	f.cpu = (struct oci_cpu){.shares = {true, 2}, .idle = {true, 1}};
-	CHECK_STR(list(build(&f)), "cpu.weight=1, cpu.idle=1");
+	CHECK_STR(list(build(&f)), "cpu.idle=1");
 	f.cpu.idle.v = 0;
 	CHECK_STR(list(build(&f)), "cpu.idle=0, cpu.weight=1");
 	f.cpu = (struct oci_cpu){.realtime_runtime = {true, 100}};
