@@ -53,11 +53,31 @@ static void stats_cpu(int dir, struct cg_stats *s)
 	read_keys(dir, "cpu.stat", keys, sizeof(keys) / sizeof(keys[0]));
 }
 
+static int add_procs(int dir, void *arg)
+{
+	return cg_read_procs(dir, arg);
+}
+
+/* Without the controller there is at least the number of processes; so has runc it. */
+static struct opt_u64 count_procs(int dir)
+{
+	struct cg_pids found = {0};
+	struct opt_u64 n = {0};
+	struct err ignored = {0};
+
+	if (cg_walk(dir, add_procs, &found, &ignored) >= 0)
+		n = (struct opt_u64){true, found.n};
+	free(found.v);
+	return n;
+}
+
 static void stats_pids(int dir, struct cg_stats *s)
 {
 	const struct key events[] = {{"max", &s->pids_max_events}};
 
 	s->pids_current = cg_read_u64(dir, "pids.current");
+	if (!s->pids_current.set)
+		s->pids_current = count_procs(dir);
 	s->pids_peak = cg_read_u64(dir, "pids.peak");
 	s->pids_limit = cg_read_u64(dir, "pids.max");
 	read_keys(dir, "pids.events", events, 1);

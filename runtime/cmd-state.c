@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `brig state` and `brig list`: what is known of one container, or of all. */
 #include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -47,6 +50,9 @@ int cmd_state(int argc, char **argv, const struct rt_globals *g)
 	return command_run(&s, argc, argv, g);
 }
 
+#define HEADER "%-24s %-8s %-9s %-36s %-30s %s\n"
+#define ROW    "%-24s %-8ld %-9s %-36s %-30s %s\n"
+
 struct listing {
 	struct arena *arena;
 	const struct rt_globals *globals;
@@ -55,21 +61,45 @@ struct listing {
 	struct strbuf out;
 };
 
+/* Whose state it is, as runc has it: a name, or "#UID" for an id without one. Not by getpwuid, which
+ * loads modules. */
+static const char *owner_of(struct arena *a, const struct rt_container *c)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	const char *name = "";
+	struct passwd *pw;
+	struct stat st;
+
+	if (fstat(c->state.dir, &st) == 0)
+		name = arena_printf(a, "#%u", st.st_uid);
+	while (f && *name == '#' && (pw = fgetpwent(f)))
+		if (pw->pw_uid == st.st_uid)
+			name = arena_strdup(a, pw->pw_name);
+	if (f)
+		fclose(f);
+	return name;
+}
+
 static int list_one(const char *id, void *arg)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
 	struct listing *l = arg;
+	const char *status, *owner;
 	struct err e = {0};
 
 	if (rt_container_open(l->arena, l->globals, id, &c, &e) < 0)
 		return 0; /* deleted meanwhile, or never finished */
-	if (l->quiet)
+	if (l->quiet) {
 		strbuf_printf(&l->out, "%s\n", id);
-	else if (l->json)
-		spec_state_write_oci(&l->w, c.doc, rt_status_name(c.status), pid_of(&c));
+		return 0;
+	}
+	status = rt_status_name(c.status);
+	owner = owner_of(l->arena, &c);
+	if (l->json)
+		spec_state_write_listed(&l->w, c.doc, status, pid_of(&c), owner);
 	else
-		strbuf_printf(&l->out, "%-24s %-8ld %-9s %-36s %s\n", id, (long)pid_of(&c),
-			      rt_status_name(c.status), c.doc->bundle, c.doc->created);
+		strbuf_printf(&l->out, ROW, id, (long)pid_of(&c), status, c.doc->bundle,
+			      c.doc->created, owner);
 	return 0;
 }
 
@@ -81,8 +111,7 @@ static int print_list(struct listing *l, struct err *e)
 	if (l->json && !l->quiet)
 		json_begin_array(&l->w);
 	else if (!l->quiet)
-		strbuf_printf(&l->out, "%-24s %-8s %-9s %-36s %s\n", "ID", "PID", "STATUS", "BUNDLE",
-			      "CREATED");
+		strbuf_printf(&l->out, HEADER, "ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER");
 	r = rt_container_each(l->globals, list_one, l, e);
 	if (r < 0)
 		return r;

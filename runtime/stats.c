@@ -341,16 +341,16 @@ static void write_memory(struct json_writer *w, const struct cg *cg)
 
 /* ---- pids, block devices, huge pages ---- */
 
-static void write_pids(struct json_writer *w, const struct cg *cg)
+static void write_pids(struct json_writer *w, struct cg *cg)
 {
-	uint64_t current = 0, limit = 0;
+	struct cg_stats s = {0};
+	struct err ignored = {0};
 
-	read_number(cg, CG_PIDS, "pids.current", &current);
-	read_number(cg, CG_PIDS, "pids.max", &limit);
+	(void)cg_stats(cg, CG_STATS_PIDS, &s, &ignored);
 	json_key(w, "pids");
 	json_begin_object(w);
-	member_if(w, "current", current);
-	member_if(w, "limit", limit == UINT64_MAX ? 0 : limit);
+	member_if(w, "current", s.pids_current.v);
+	member_if(w, "limit", s.pids_limit.v == UINT64_MAX ? 0 : s.pids_limit.v);
 	json_end_object(w);
 }
 
@@ -506,7 +506,7 @@ static void write_hugetlb(struct json_writer *w, const struct cg *cg)
 	json_end_object(w);
 }
 
-void stats_write(struct json_writer *w, const struct cg *cg)
+void stats_write(struct json_writer *w, struct cg *cg)
 {
 	json_begin_object(w);
 	write_cpu(w, cg);

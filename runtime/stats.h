@@ -10,4 +10,4 @@
  * network_interfaces. On v1 and v2 alike; what a kernel or controller does not count is left out,
  * as runc does it.
  */
-void stats_write(struct json_writer *w, const struct cg *cg);
+void stats_write(struct json_writer *w, struct cg *cg);

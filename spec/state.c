@@ -105,10 +105,9 @@ void spec_state_write(struct json_writer *w, const struct spec_state *s)
 	json_write_struct(w, &spec_state_table, s);
 }
 
-void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, const char *status,
+static void write_members(struct json_writer *w, const struct spec_state *s, const char *status,
 			  pid_t pid)
 {
-	json_begin_object(w);
 	json_member_str(w, "ociVersion", s->oci_version ? s->oci_version : OCI_VERSION);
 	json_member_str(w, "id", s->id);
 	json_member_str(w, "status", status);
@@ -125,6 +124,22 @@ void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, con
 			json_member_str(w, s->annotations.v[i].key, s->annotations.v[i].value);
 		json_end_object(w);
 	}
+}
+
+void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, const char *status,
+			  pid_t pid)
+{
+	json_begin_object(w);
+	write_members(w, s, status, pid);
+	json_end_object(w);
+}
+
+void spec_state_write_listed(struct json_writer *w, const struct spec_state *s, const char *status,
+			     pid_t pid, const char *owner)
+{
+	json_begin_object(w);
+	write_members(w, s, status, pid);
+	json_member_str(w, "owner", owner);
 	json_end_object(w);
 }
 

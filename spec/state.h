@@ -66,6 +66,9 @@ void spec_state_write(struct json_writer *w, const struct spec_state *s);
  */
 void spec_state_write_oci(struct json_writer *w, const struct spec_state *s, const char *status,
 			  pid_t pid);
+/* The same with runc's member `owner`: an entry of `brig list`. */
+void spec_state_write_listed(struct json_writer *w, const struct spec_state *s, const char *status,
+			     pid_t pid, const char *owner);
 /* The container process state of config-linux.md for a seccomp agent: one fd, "seccompFd". pid: of
  * the process that the filter binds; the container's own is s->init_pid, or the same while that is 0. */
 void spec_state_write_seccomp(struct json_writer *w, const struct spec_state *s,

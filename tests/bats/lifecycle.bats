@@ -203,6 +203,32 @@ hang_in() {
 	[ "$status" -ne 0 ]
 }
 
+@test "any later brig can act on it: no environment, and another cgroup driver asked for" {
+	has_controller pids || cgroup2_only || skip "no cgroup here"
+	local where
+	make_bundle "$T/bundle" sleep 1000
+	edit_config "$T/bundle" '.linux.namespaces |= map(select(.type != "cgroup"))'
+	make_container create
+	where=$(cgroup_of "$(<"$T/init")")
+	later() { run env -i "$BRIG" --root "$BRIG_ROOT" "$@" </dev/null; assert_status 0; }
+	later --systemd-cgroup start "$id"
+	later --cgroup-manager=systemd exec "$id" cat /proc/self/cgroup
+	assert_contains "$output" ":$where"
+	later ps -f json "$id"
+	assert_equal "$output" "[$(<"$T/init")]"
+	later ps "$id"
+	assert_contains "$output" "sleep 1000"
+	later --systemd-cgroup pause "$id"
+	has_status paused
+	later --cgroup-manager=disabled resume "$id"
+	later --systemd-cgroup events --stats "$id"
+	assert_json '.type + (.data.pids.current | tostring)' stats1
+	later --systemd-cgroup kill "$id" KILL
+	wait_for 5 has_status stopped
+	later --cgroup-manager=disabled delete "$id"
+	[ ! -d "/sys/fs/cgroup$where" ] && [ ! -d "/sys/fs/cgroup/pids$where" ] || fail "$where is still there"
+}
+
 @test "many starts at once: one wins" {
 	make_bundle "$T/bundle" sh -c 'echo started >>/tmp/starts; sleep 1000'
 	make_container create
@@ -291,10 +317,15 @@ hang_in() {
 	run_brig run --keep -b "$T/bundle" "$(new_id)"
 	assert_status 3
 	run_brig list
-	assert_equal "$(head -n 1 <<<"$output" | tr -s ' ')" "ID PID STATUS BUNDLE CREATED"
-	[[ $(tail -n 1 <<<"$output" | tr -s ' ') == "$(new_id) 0 stopped $T/bundle "* ]] || fail "$output"
+	assert_equal "$(head -n 1 <<<"$output" | tr -s ' ')" "ID PID STATUS BUNDLE CREATED OWNER"
+	[[ $(tail -n 1 <<<"$output" | tr -s ' ') == "$(new_id) 0 stopped $T/bundle "*"Z root" ]] || fail "$output"
 	run_brig list -f json
-	assert_json '.[0] | .id + " " + .status' "$(new_id) stopped"
+	assert_json '.[0] | .id + " " + .status + " " + .owner' "$(new_id) stopped root"
+	run unshare --mount --propagation private bash -c 'mount --bind /dev/null /etc/passwd && exec "$@"' no-names \
+		"$BRIG" --root "$BRIG_ROOT" list -f json
+	assert_json '.[0].owner' "#0"
+	run_brig state "$(new_id)"
+	assert_json 'has("owner")' false
 	run_brig start "$(new_id)"
 	assert_contains "$stderr" "cannot start a container that has stopped"
 	run_brig delete "$(new_id)" --force
