@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mount options of config.md as a table. Of contradictory options the last one wins: a row clears
- * in the other direction what it sets. Whatever is not in the table is data for the file system.
+ * in the other direction what it sets. Recursive ones stand above the others. Whatever is not in the table is data for the file system.
  */
 #include <string.h>
 
@@ -127,6 +127,16 @@ static void change_attr(struct rootfs_attr *attr, const struct option *o)
 	}
 }
 
+/* A recursive option is about the top as well, and stands above those for the top alone wherever it
+ * is in the list: under runc and crun, too, "rro,rw" is read-only. */
+static void leave_to_recursive(struct rootfs_mount *m)
+{
+	uint64_t said = m->attr_rec.set | m->attr_rec.clear;
+
+	m->attr.set &= ~said;
+	m->attr.clear &= ~said;
+}
+
 static void change_mount(struct rootfs_mount *m, const struct option *o, struct option_result *r)
 {
 	switch (o->how) {
@@ -204,6 +214,7 @@ struct option_result mount_options_parse(struct arena *a, const struct strv *opt
 		else if (*options->v[i])
 			mount_add_data(a, m, options->v[i]);
 	}
+	leave_to_recursive(m);
 	return r;
 }
 

@@ -105,7 +105,7 @@ static void run_modes(void (*setup)(struct box *), void (*inside)(struct box *))
 static void set_binds(struct box *b)
 {
 	box_mount(b, "/ro", NULL, vol, "rbind,ro,nosuid");
-	box_mount(b, "/rro", NULL, vol, "rbind,rro,nodev");
+	box_mount(b, "/rro", NULL, vol, "rbind,rro,nodev,rw");
 	box_mount(b, "/rw", NULL, vol, "rbind,rw");
 }
 

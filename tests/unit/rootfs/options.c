@@ -92,6 +92,13 @@ static void attributes(void)
 	m = one(NULL, "rbind,rro,rnosuid,rdev");
 	CHECK_INT(m->attr_rec.set, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
 	CHECK_INT(m->attr_rec.clear, MOUNT_ATTR_NODEV);
+	m = one(NULL, "rbind,rro,rw,noatime,rstrictatime,nodev");
+	CHECK_INT(m->attr_rec.set, MOUNT_ATTR_RDONLY | MOUNT_ATTR_STRICTATIME);
+	CHECK_INT(m->attr.set, MOUNT_ATTR_NODEV);
+	CHECK_INT(m->attr.clear, 0);
+	m = one(NULL, "rbind,ro,rrw");
+	CHECK_INT(m->attr_rec.clear, MOUNT_ATTR_RDONLY);
+	CHECK_INT(m->attr.set, 0);
 	m = one(NULL, "bind,strictatime,noatime");
 	CHECK_INT(m->attr.set, MOUNT_ATTR_NOATIME);
 	CHECK_INT(m->attr.clear, MOUNT_ATTR__ATIME);
