@@ -46,6 +46,14 @@ static const char *sub_for(const char *path, const struct cli_list *args)
 	return NULL;
 }
 
+static bool has_dot_dot(const char *path)
+{
+	for (const char *s = path; (s = strstr(s, "..")); s += 2)
+		if ((s == path || s[-1] == '/') && (s[2] == '/' || !s[2]))
+			return true;
+	return false;
+}
+
 static int check_args(const struct rt_container *c, const struct cli_list *args, struct err *e)
 {
 	bool v1 = c->doc->cgroup && c->doc->cgroup->paths.n &&
@@ -60,6 +68,9 @@ static int check_args(const struct rt_container *c, const struct cli_list *args,
 		if (!colon && args->n > 1)
 			return err_set(e, EINVAL, "invalid --cgroup argument: %s (missing "
 						  "<controller>: prefix)", arg);
+		if (has_dot_dot(colon ? colon + 1 : arg))
+			return err_set(e, EINVAL, "--cgroup %s: %s is not a sub cgroup path", arg,
+				       colon ? colon + 1 : arg);
 		if (colon && (strchr(colon + 1, ':') || !v1))
 			return err_set(e, EINVAL, "invalid --cgroup argument: %s%s", arg,
 				       v1 ? "" : " (cgroup v2 has no <controller>: prefix)");
@@ -84,7 +95,7 @@ int exec_open_sub_cgroup(const struct rt_container *c, struct arena *a, const st
 			continue;
 		while (sub && *sub == '/')
 			sub++;
-		/* cg_open refuses "..", and resolves without links and beneath the hierarchy */
+		/* cg_open resolves without links and beneath the hierarchy */
 		paths.v[paths.n++] = sub && *sub ? arena_printf(a, "%s/%s", have->v[i], sub) : have->v[i];
 	}
 	r = cg_open(&paths, ret, e);

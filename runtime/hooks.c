@@ -128,11 +128,11 @@ static int finish(const struct hooks_run *h, const struct oci_hook *hook, pid_t 
 		return err_set(e, ETIMEDOUT, "%s hook %s: still running after %lld s, killed", h->kind,
 			       hook->path, (long long)hook->timeout.v);
 	if (WIFSIGNALED(status))
-		return err_set(e, EIO, "%s hook %s: killed by signal %d: %s", h->kind, hook->path,
-			       WTERMSIG(status), o.text);
+		return err_set(e, EIO, "%s hook %s: killed by signal %d%s%s", h->kind, hook->path,
+			       WTERMSIG(status), *o.text ? ": " : "", o.text);
 	if (WEXITSTATUS(status))
-		return err_set(e, EIO, "%s hook %s: exit status %d: %s", h->kind, hook->path,
-			       WEXITSTATUS(status), o.text);
+		return err_set(e, EIO, "%s hook %s: exit status %d%s%s", h->kind, hook->path,
+			       WEXITSTATUS(status), *o.text ? ": " : "", o.text);
 	return 0;
 }
 

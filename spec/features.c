@@ -141,10 +141,12 @@ struct oci_features *spec_features_new(struct arena *a)
 	f->oci_version_min = arena_strdup(a, "1.0.0");
 	f->oci_version_max = arena_strdup(a, OCI_VERSION);
 	f->hooks = oci_names_to_strv(a, oci_hook_names);
-	f->annotations.n = 1;
-	f->annotations.v = arena_array(a, 1, sizeof(*f->annotations.v));
-	f->annotations.v[0].key = arena_strdup(a, "org.brig.version");
-	f->annotations.v[0].value = arena_strdup(a, BRIG_VERSION);
+	f->annotations = (struct str_map){arena_array(a, 2, sizeof(*f->annotations.v)), 2};
+	f->annotations.v[0] = (struct str_pair){arena_strdup(a, "org.brig.version"),
+						arena_strdup(a, BRIG_VERSION)};
+	/* By runc's name, as crun has it too. */
+	f->annotations.v[1] = (struct str_pair){
+		arena_strdup(a, "org.opencontainers.runc.checkpoint.enabled"), arena_strdup(a, "true")};
 	f->potentially_unsafe_config_annotations = unsafe_annotations(a);
 	f->linux_ = new_linux(a);
 	return f;

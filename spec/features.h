@@ -43,7 +43,7 @@ extern const struct json_table oci_features_table;
 
 /*
  * A features structure with all that spec/ knows: versions, hooks, namespaces, seccomp names,
- * memory policies, the annotation org.brig.version; every linux.* object exists. Still empty:
+ * memory policies, the annotations but for the handlers'; every linux.* object exists. Still empty:
  * mount_options, capabilities, supported_flags and every opt_bool.
  */
 struct oci_features *spec_features_new(struct arena *a);

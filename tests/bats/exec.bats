@@ -285,6 +285,7 @@ CapInh:	0000000000000000"
 	for sub in absent ../x / ; do
 		run_brig exec --cgroup "$sub" "$id" true
 		[ "$sub" = / ] || assert_status 255
+		[ "$sub" != ../x ] || assert_contains "$stderr" "../x is not a sub cgroup path"
 	done
 	run_brig exec --cgroup a:b:c "$id" true
 	assert_status 255

@@ -106,7 +106,7 @@ brig_silent() { "$BRIG" --root "$BRIG_ROOT" "$@" >"$T/log" 2>&1 3>&-; }
 	brig_silent create -b "$T/bundle" "$id"
 	run_brig start "$id"
 	[ "$status" -ne 0 ]
-	assert_contains "$stderr" "poststart hook /bin/sh: exit status 4"
+	[[ $stderr == *"poststart hook /bin/sh: exit status 4" ]] || fail "$stderr"
 	wait_for 5 eval '[ "$("$BRIG" --root "$BRIG_ROOT" state "$id" | jq -r .status)" = stopped ]'
 	brig_silent delete "$id"
 	write_config "$T/bundle" rootfs true

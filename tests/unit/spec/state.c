@@ -121,6 +121,8 @@ static void test_features(void)
 	CHECK_INT(back.hooks.n, 6);
 	CHECK_INT(back.linux_->namespaces.n, 8);
 	CHECK_STR(back.annotations.v[0].key, "org.brig.version");
+	CHECK_STR(back.annotations.v[1].key, "org.opencontainers.runc.checkpoint.enabled");
+	CHECK_STR(back.annotations.v[1].value, "true");
 	CHECK(!json_get(json_get(json_get(v, "linux"), "apparmor"), "enabled"));
 }
 
