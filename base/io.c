@@ -10,6 +10,8 @@
 
 #include "base/cleanup.h"
 
+enum { READ_ROOM = 4000 }; /* with what malloc adds, one page */
+
 int io_write_all(int fd, const void *data, size_t n)
 {
 	const char *p = data;
@@ -45,25 +47,28 @@ ssize_t io_read_upto(int fd, void *buf, size_t n)
 	return (ssize_t)got;
 }
 
+/* Into the buffer's own memory: another buffer would be pages of the stack that nobody else uses. */
 int io_read_fd(int fd, size_t cap, struct strbuf *b, const char *name, struct err *e)
 {
-	char buf[16 * 1024];
-	size_t total = 0;
+	size_t before = b->len;
+	ssize_t r;
 
-	for (;;) {
-		ssize_t r = read(fd, buf, sizeof(buf));
-
+	do {
+		if (b->cap <= b->len + 1)
+			strbuf_reserve(b, READ_ROOM);
+		r = read(fd, b->p + b->len, b->cap - b->len - 1);
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
 			return err_sys(e, "read %s", name);
-		if (r == 0)
-			return 0;
-		total += (size_t)r;
-		if (total > cap)
+		b->len += (size_t)r;
+		b->p[b->len] = '\0';
+		if (b->len - before > cap)
 			return err_set(e, EFBIG, "%s is longer than %zu bytes", name, cap);
-		strbuf_add(b, buf, (size_t)r);
-	}
+	} while (r != 0);
+	if (b->len == 0)
+		strbuf_free(b);
+	return 0;
 }
 
 int io_read_file(int dirfd, const char *path, size_t cap, struct strbuf *b, struct err *e)
@@ -79,6 +84,10 @@ int io_read_file(int dirfd, const char *path, size_t cap, struct strbuf *b, stru
 		return err_set(e, EISDIR, "%s is a directory", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, EINVAL, "%s is not a regular file", path);
+	if ((uintmax_t)st.st_size > cap)
+		return err_set(e, EFBIG, "%s is longer than %zu bytes", path, cap);
+	if (st.st_size)
+		strbuf_reserve(b, (size_t)st.st_size);
 	return io_read_fd(fd, cap, b, path, e);
 }
 

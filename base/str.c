@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-static void reserve(struct strbuf *b, size_t more)
+void strbuf_reserve(struct strbuf *b, size_t more)
 {
 	size_t need, cap;
 
@@ -20,12 +20,13 @@ static void reserve(struct strbuf *b, size_t more)
 	while (cap < need + 1)
 		cap *= 2;
 	b->p = xrealloc(b->p, cap);
+	b->p[b->len] = '\0';
 	b->cap = cap;
 }
 
 void strbuf_add(struct strbuf *b, const void *data, size_t n)
 {
-	reserve(b, n);
+	strbuf_reserve(b, n);
 	if (n)
 		memcpy(b->p + b->len, data, n);
 	b->len += n;
@@ -52,7 +53,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		die_out_of_memory();
-	reserve(b, (size_t)n);
+	strbuf_reserve(b, (size_t)n);
 	va_start(ap, fmt);
 	vsnprintf(b->p + b->len, (size_t)n + 1, fmt, ap);
 	va_end(ap);

@@ -15,6 +15,8 @@ struct strbuf {
 	size_t len, cap;
 };
 
+/* Room for `more` bytes behind p + len, and a NUL: for who writes there himself. */
+void strbuf_reserve(struct strbuf *b, size_t more);
 void strbuf_add(struct strbuf *b, const void *data, size_t n);
 void strbuf_addc(struct strbuf *b, char c);
 void strbuf_adds(struct strbuf *b, const char *s);

@@ -16,5 +16,5 @@ int dk_protect(struct dk_context *c, struct err *e)
 
 	if (geteuid() != 0 && !self_is_exposed_to(&maps))
 		return 0;
-	return self_protect(c->argv, e);
+	return self_protect(c->argv, NULL, e);
 }

@@ -375,7 +375,7 @@ int rootfs_plan(struct arena *a, const struct oci_spec *s, const struct rootfs_o
 	if (o->bind_proc && !o->user_ns)
 		return err_set(e, EINVAL, "org.brig.proc: bind is only possible in a new user namespace: "
 			       "else the processes of the container could enter those that it shows");
-	p->root_fd = p->null_fd = p->new_root = -1;
+	p->root_fd = p->null_fd = p->leaving = p->new_root = -1;
 	p->user_ns = o->user_ns;
 	p->no_pivot = o->no_pivot;
 	p->sources_by_parent = o->user_ns && o->parent_privileged;

@@ -14,11 +14,12 @@
 #include "runtime/annotations.h"
 #include "spec/spec.h"
 
-int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
+int rt_bundle_read(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
 		   struct err *e)
 {
 	auto_close int fd = -1;
-	struct rt_bundle b = {0};
+	auto_strbuf struct strbuf text = {0};
+	const char *file = config ? config : "config.json";
 	char path[PATH_MAX];
 	int r;
 
@@ -26,30 +27,35 @@ int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct 
 		dir = ".";
 	if (!realpath(dir, path))
 		return err_sys(e, "the bundle %s", dir);
-	b.path = arena_strdup(a, path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, "open the bundle %s", dir);
-	r = spec_load_bundle(config ? AT_FDCWD : fd, config ? config : "config.json", a, &b.spec, e);
+	r = io_read_file(config ? AT_FDCWD : fd, file, JSON_MAX_BYTES, &text, e);
 	if (r == -ENOENT && !config)
 		return err_wrap(e, "the bundle %s (--bundle; brig spec makes a config.json)", dir);
-	if (r == 0)
-		r = annotations_check(b.spec, e);
 	if (r < 0)
 		return r;
-	*ret = b;
+	*ret = (struct rt_bundle){.path = arena_strdup(a, path), .config = file, .text = text};
+	text = (struct strbuf){0};
 	return 0;
 }
 
-bool rt_bundle_mentions(const char *dir, const char *config, const char *word)
+int rt_bundle_parse(struct arena *a, struct rt_bundle *b, struct err *e)
 {
-	auto_close int fd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	auto_strbuf struct strbuf text = {0};
-	struct err ignored;
+	auto_strbuf struct strbuf text = b->text;
 
-	return fd >= 0 && io_read_file(config ? AT_FDCWD : fd, config ? config : "config.json", JSON_MAX_BYTES, &text,
-				       &ignored) == 0 &&
-	       memmem(text.p, text.len, word, strlen(word));
+	b->text = (struct strbuf){0};
+	if (spec_parse(strbuf_str(&text), text.len, a, &b->spec, e) < 0)
+		return err_wrap(e, "%s", b->config);
+	return annotations_check(b->spec, e);
+}
+
+int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
+		   struct err *e)
+{
+	int r = rt_bundle_read(a, dir, config, ret, e);
+
+	return r < 0 ? r : rt_bundle_parse(a, ret, e);
 }
 
 int rt_check_preserved(unsigned n, struct err *e)

@@ -6,6 +6,8 @@
 
 struct rt_bundle {
 	const char *path;       /* absolute */
+	const char *config;     /* the configuration as messages name it */
+	struct strbuf text;     /* what is in it; freed by rt_bundle_parse */
 	struct oci_spec *spec;
 };
 
@@ -13,7 +15,10 @@ struct rt_bundle {
  * the bundle; relative to the working directory. */
 int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
 		   struct err *e);
-/* Whether the text of its configuration contains `word`; false also when it cannot be read. */
-bool rt_bundle_mentions(const char *dir, const char *config, const char *word);
+/* The same in two parts: what has to be decided by the text alone comes between them. After a failure
+ * there is nothing to free. */
+int rt_bundle_read(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
+		   struct err *e);
+int rt_bundle_parse(struct arena *a, struct rt_bundle *b, struct err *e);
 /* Checks that fds 3 .. 3 + n - 1 are open, so that none of ours can take their place. */
 int rt_check_preserved(unsigned n, struct err *e);

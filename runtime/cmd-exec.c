@@ -187,7 +187,7 @@ static int protect_ourselves(const struct rt_container *c, const struct rt_globa
 		return other;
 	if (!self_is_exposed(c->procfs, (pid_t)c->doc->init_pid, other))
 		return 0;
-	return self_protect(g->argv, e);
+	return self_protect(g->argv, NULL, e);
 }
 
 static int exec_in_container(struct arena *a, const struct rt_globals *g,

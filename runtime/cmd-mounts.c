@@ -347,7 +347,7 @@ static int protect_ourselves(const struct rt_container *c, const struct rt_globa
 
 	if (other < 0)
 		return other;
-	return self_is_exposed(c->procfs, (pid_t)c->doc->init_pid, other) ? self_protect(g->argv, e) : 0;
+	return self_is_exposed(c->procfs, (pid_t)c->doc->init_pid, other) ? self_protect(g->argv, NULL, e) : 0;
 }
 
 static bool goes_away(const struct oci_mount_list *l, const struct oci_mount *m)

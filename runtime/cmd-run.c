@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -144,13 +145,28 @@ static bool is_exposed_to(const struct oci_spec *s)
 	return self_is_exposed_to(&none);
 }
 
-/* Most containers of root have no ids of their own. Seen in the text already, that saves reading the
- * configuration twice; is_exposed_to decides. */
-static int protect_early(const struct run_options *o, char **argv, struct err *e)
+/* Most containers of root have no ids of their own. That is seen in the text already: before it is
+ * parsed less of our code is in use, which has to be mapped again. is_exposed_to decides. */
+static int load_protected(struct rt_launch *l, const struct run_options *o, struct rt_bundle *b,
+			  struct err *e)
 {
-	if (geteuid() || self_is_safe() || rt_bundle_mentions(o->bundle, o->config, "uidMappings"))
-		return 0;
-	return self_protect(argv, e);
+	static const char word[] = "uidMappings";
+	char **argv = l->globals->argv;
+	bool early;
+	int r = rt_bundle_read(l->arena, o->bundle, o->config, b, e);
+
+	if (r < 0)
+		return r;
+	early = geteuid() == 0 && !memmem(strbuf_str(&b->text), b->text.len, word, sizeof(word) - 1);
+	if (early)
+		r = self_protect(argv, &l->exe_mount, e);
+	if (r < 0)
+		strbuf_free(&b->text);
+	else
+		r = rt_bundle_parse(l->arena, b, e);
+	if (r == 0 && !early && is_exposed_to(b->spec))
+		r = self_protect(argv, &l->exe_mount, e);
+	return r;
 }
 
 static int load_and_launch(struct rt_launch *l, const struct run_options *o, struct rt_host *h,
@@ -171,12 +187,8 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 	bool leave = create || o->detach;
 	const char *receiver;
 	auto_close int pidfd_socket = -1;
-	int r = protect_early(o, l->globals->argv, e);
+	int r = load_protected(l, o, &b, e);
 
-	if (r == 0)
-		r = rt_bundle_load(l->arena, o->bundle, o->config, &b, e);
-	if (r == 0 && is_exposed_to(b.spec))
-		r = self_protect(l->globals->argv, e);
 	if (r < 0)
 		return r;
 	rt_state_sweep(l->globals->root);
@@ -190,6 +202,8 @@ static int load_and_launch(struct rt_launch *l, const struct run_options *o, str
 		r = rt_check_console(p, o->console_socket, leave, e);
 	if (r < 0)
 		return r;
+	if (p->rootfs)
+		p->rootfs->leaving = l->exe_mount;
 	l->plan = p;
 	l->host = h;
 	l->console_socket = o->console_socket;

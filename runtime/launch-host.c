@@ -391,6 +391,7 @@ static void add_source_fds(struct fd_list *l, const struct rootfs_plan *r)
 {
 	add_fd(l, r->root_fd);
 	add_fd(l, r->null_fd);
+	add_fd(l, r->leaving);
 	for (size_t i = 0; i < r->n_mounts; i++)
 		add_fd(l, r->mounts[i].fd);
 	for (size_t i = 0; i < r->n_devices; i++)
@@ -407,7 +408,7 @@ static struct fd_list kept_fds(const struct rt_launch *l)
 	unsigned preserved = l->plan->options.preserve_fds;
 	struct fd_list fds = {.n = 0};
 
-	fds.v = arena_array(l->arena, n_ours + preserved + r->n_mounts + r->n_devices + 2, sizeof(int));
+	fds.v = arena_array(l->arena, n_ours + preserved + r->n_mounts + r->n_devices + 3, sizeof(int));
 	for (size_t i = 0; i < n_ours; i++)
 		add_fd(&fds, ours[i]);
 	for (unsigned i = 0; i < preserved; i++)

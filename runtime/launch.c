@@ -114,6 +114,7 @@ void rt_launch_serve(void *launch)
 static void close_private(struct rt_launch *l)
 {
 	rootfs_close(l->plan->rootfs);
+	cleanup_close(&l->exe_mount);
 	cleanup_close(&l->init_exe);
 	cleanup_close(&l->handler);
 	cleanup_close(&l->status_write);

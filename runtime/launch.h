@@ -30,6 +30,7 @@ struct rt_launch {
 	int (*hold)(struct rt_launch *l, void *arg, struct err *e);
 	int (*learn)(struct rt_launch *l, void *arg, struct err *e);
 	void *hold_arg;
+	int exe_mount;              /* of self_protect, or -1; closed here, when that delays nobody any more */
 	const char *console_socket; /* where the pty goes; NULL: console_master */
 	/* Connects a new network namespace: INIT is in it and waits. May be NULL. What it made is undone
 	 * by the caller, also when a later step fails. */
@@ -68,7 +69,7 @@ struct rt_launch {
 
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
-	.init_exe = -1, .handler = -1, .cwd_fd = -1,                                                                 \
+	.exe_mount = -1, .init_exe = -1, .handler = -1, .cwd_fd = -1,                                                                 \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \

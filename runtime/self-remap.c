@@ -69,7 +69,7 @@ static long map_from(int fd, struct range at, int protection, uintptr_t offset)
 	if (at.start >= at.end)
 		return 0;
 	return raw_call(SYS_mmap, (long)at.start, (long)(at.end - at.start), protection,
-			MAP_PRIVATE | MAP_FIXED, fd, (long)offset);
+			MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, (long)offset);
 }
 
 /* What may have been written: the same bytes in memory of no file, put there in one step. Nothing
@@ -77,7 +77,7 @@ static long map_from(int fd, struct range at, int protection, uintptr_t offset)
 static long detach_data(struct range at)
 {
 	long size = (long)(at.end - at.start);
-	long copy = raw_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long copy = raw_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (copy < 0 && copy > -4096)
 		return copy;

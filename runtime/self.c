@@ -166,17 +166,12 @@ static bool becomes(int mount, char **argv)
 	return fd >= 0 && is_unwritable(fd) && self_become(fd, argv) == 0;
 }
 
-bool self_is_safe(void)
-{
-	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC);
-
-	return exe >= 0 && is_unwritable(exe);
-}
-
-int self_protect(char **argv, struct err *e)
+int self_protect(char **argv, int *ret_mount, struct err *e)
 {
 	auto_close int exe = open(own_exe, O_RDONLY | O_CLOEXEC), safe = -1;
 
+	if (ret_mount)
+		*ret_mount = -1;
 	if (exe < 0)
 		return open_error(e);
 	if (is_unwritable(exe)) {
@@ -185,8 +180,11 @@ int self_protect(char **argv, struct err *e)
 		return 0;
 	}
 	safe = open_read_only(exe);
-	if (safe >= 0 && becomes(safe, argv))
+	if (safe >= 0 && becomes(safe, argv)) {
+		if (ret_mount)
+			*ret_mount = take_fd(&safe);
 		return 0;
+	}
 	if (safe < 0)
 		safe = copy_sealed(e);
 	if (safe < 0)

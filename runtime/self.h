@@ -28,15 +28,16 @@ bool self_is_exposed_to(const struct oci_id_mapping_list *uids);
 bool self_is_program_safe(int fd, const struct oci_id_mapping_list *uids);
 /* Another descriptor of the program by which nobody can write it. */
 int self_protect_program(int fd, struct err *e);
-/* Nobody can write the file we run from: self_protect has been at work, or it is on a read-only mount. */
-bool self_is_safe(void);
 /*
  * self-remap.c: makes fd (readable, the same inode) this process's executable without an exec. argv
  * as of main. One thread only. -errno, with everything working as before, when it cannot be.
  */
 int self_become(int fd, char *const *argv);
 /*
- * Returns 0 when nobody can write the file we run from; else executes it again in such a way with
- * argv. Before anything is read that cannot be read again. -errno on failure.
+ * Returns 0 when nobody can write the file we run from, which it may have to be executed again for,
+ * with argv: so before anything is read that cannot be read again. -errno on failure.
+ *
+ * *ret_mount (may be NULL): -1, or the detached mount that the file is on now, to be closed some time.
+ * The last close of it waits for a grace period of the kernel's, 0.1 to 0.4 ms.
  */
-int self_protect(char **argv, struct err *e);
+int self_protect(char **argv, int *ret_mount, struct err *e);
