@@ -513,10 +513,13 @@ bool row_cgroup_by_pid(const void *ctx)
 {
 	const struct rt_launch *l = ctx;
 
+	if (PLAN(ctx)->cgroup->driver == CG_DRIVER_NONE)
+		return false;
 	/* `brig plan` has no cgroup yet */
 	if (!l->cgroup)
-		return PLAN(ctx)->cgroup->kind == CG_V1;
-	return PLAN(ctx)->cgroup->driver != CG_DRIVER_NONE && cg_fd(l->cgroup) < 0;
+		return PLAN(ctx)->cgroup->kind == CG_V1 ||
+		       PLAN(ctx)->cgroup->driver == CG_DRIVER_SYSTEMD;
+	return cg_fd(l->cgroup) < 0;
 }
 
 int row_attach_cgroup(void *ctx, struct err *e)

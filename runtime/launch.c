@@ -245,7 +245,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 void rt_launch_write_steps(struct json_writer *w, const struct plan *p)
 {
 	static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
-	struct rt_launch l = {.plan = p};
+	struct rt_launch l = {.plan = p, .devices_beside = can_load_beside(p)};
 
 	json_begin_array(w);
 	for (size_t i = 0; i < table.n; i++) {
