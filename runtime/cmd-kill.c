@@ -26,14 +26,24 @@ struct kill_request {
 	bool all, regex;
 };
 
-/* "9", "KILL", "SIGKILL", "SIGRTMIN+3"; -1 when it is none. */
+/* Second names of signals. */
+static const struct { const char *name; int sig; } aliases[] = {
+	{"SIGCLD", SIGCHLD}, {"SIGIOT", SIGABRT}, {"SIGPOLL", SIGIO}, {"SIGRTMIN", SYS_SIGRTMIN}, {"SIGRTMAX", 64},
+};
+
+/* "9", "KILL", "SIGKILL", "SIGRTMIN+3", or nothing, which is TERM; -1 when it is none. */
 static int parse_signal(const char *s)
 {
 	char name[24];
 	uint64_t n;
 
+	if (!*s)
+		return SIGTERM;
 	if (str_u64(s, 64, &n) == 0)
 		return (int)n;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (strcasecmp(aliases[i].name, s) == 0 || strcasecmp(aliases[i].name + 3, s) == 0)
+			return aliases[i].sig;
 	for (int sig = 1; sig <= 64; sig++) {
 		const char *have = ns_signal_name(sig);
 

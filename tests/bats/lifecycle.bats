@@ -23,19 +23,21 @@ has_status() { [ "$("$BRIG" --root "$BRIG_ROOT" state "$id" | jq -r .status)" = 
 gone() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
 
 @test "kill: the signals by number and by name reach the program" {
-	make_bundle "$T/bundle" sh -c 'for s in HUP USR1 TERM; do trap "echo $s >>/tmp/got" $s; done
+	make_bundle "$T/bundle" sh -c 'for s in HUP USR1 TERM IO ABRT; do trap "echo $s >>/tmp/got" $s; done
 		echo ready >/tmp/ready; while :; do sleep 0.1; done'
 	make_container run -d
 	wait_for 5 [ -e "$T/bundle/rootfs/tmp/ready" ]
-	for signal in 1 USR1 SIGUSR1 sigterm ""; do
-		# shellcheck disable=SC2086
-		run_brig kill "$id" $signal
+	# POLL and IOT are second names; no name, and an empty one, are TERM.
+	for signal in 1 USR1 SIGUSR1 sigterm POLL SIGiot none ""; do
+		set -- "$signal"
+		[ "$signal" != none ] || shift
+		run_brig kill "$id" "$@"
 		assert_status 0
 		wait_for 5 eval '[ -s "$T/bundle/rootfs/tmp/got" ]'
 		cat "$T/bundle/rootfs/tmp/got" >>"$T/all"
 		rm "$T/bundle/rootfs/tmp/got"
 	done
-	assert_equal "$(tr '\n' ' ' <"$T/all")" "HUP USR1 USR1 TERM TERM "
+	assert_equal "$(tr '\n' ' ' <"$T/all")" "HUP USR1 USR1 TERM IO ABRT TERM TERM "
 	run_brig kill "$id" NONSENSE
 	[ "$status" -ne 0 ]
 	assert_contains "$stderr" 'unknown signal "NONSENSE"'

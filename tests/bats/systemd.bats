@@ -92,6 +92,15 @@ LIMITS='.linux.resources = {
 	assert_status 0
 	assert_properties CPUWeight=idle MemoryHigh=infinity TasksMax=1
 	assert_equal "$(cat "$SCOPE/cpu.idle" "$LEAF/cpu.idle" "$LEAF/pids.max")" $'1\n1\n0'
+	# The kernel refuses a burst above the quota: the scope, too, has its old limits again.
+	run_brig update --memory 64m --pids-limit 40 --cpu-quota 10000 --cpu-burst 90000000 "$id"
+	assert_status 1
+	assert_properties MemoryMax=134217728 CPUWeight=idle CPUQuotaPerSecUSec=infinity
+	assert_equal "$(files memory.max)" 134217728
+	run_brig update --cpu-idle 0 "$id"
+	assert_status 0
+	assert_properties "CPUWeight=$(<"$LEAF/cpu.weight")"
+	assert_equal "$(cat "$SCOPE/cpu.idle" "$LEAF/cpu.idle")" $'0\n0'
 	run_brig update --memory 1m --pids-limit 5 absent
 	assert_status 1
 }
