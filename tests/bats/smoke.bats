@@ -35,18 +35,3 @@ load ../lib/common
 	assert_equal "$(wc -l <<<"$stderr")" 1
 	assert_contains "$stderr" "$T/absent"
 }
-
-@test "spec makes config.json where it is called, and replaces none" {
-	cd "$T"
-	run_brig spec
-	assert_status 0
-	assert_equal "$output" ""
-	[ "$(jq -r .root.path config.json)" = rootfs ]
-	run_brig spec --rootless
-	assert_status 1
-	assert_contains "$stderr" "config.json: File exists"
-	run_brig spec --rootless --file -
-	assert_json '.linux.namespaces | map(select(.type == "user")) | length' 1
-	run_brig spec --sandbox
-	assert_json '.process.args[0]' python3
-}

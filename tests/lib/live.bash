@@ -49,3 +49,28 @@ run_detached() {
 	"$BRIG" --root "$BRIG_ROOT" "$@" </dev/null >"$T/detached.out" 2>"$T/detached.err" 3>&- || status=$?
 	output=$(<"$T/detached.out") stderr=$(<"$T/detached.err")
 }
+
+# make_container COMMAND [OPTION...]: a container $id of $T/bundle by create or run -d.
+make_container() {
+	id=${id:-$(new_id)}
+	[ -d "$T/bundle" ] || make_bundle "$T/bundle" sleep 1000
+	"$BRIG" --root "$BRIG_ROOT" "$@" --pid-file "$T/init" -b "$T/bundle" "$id" \
+		</dev/null >"$T/log" 2>&1 3>&- || fail "$* failed:" "$(<"$T/log")"
+}
+
+has_status() { [ "$("$BRIG" --root "$BRIG_ROOT" state "$id" | jq -r .status)" = "$1" ]; }
+
+gone() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
+
+# hang_in KIND: a create that hangs in a hook of that kind; $creator is its pid.
+# shellcheck disable=SC2034 # for the tests
+hang_in() {
+	make_bundle "$T/bundle" sleep 1000
+	printf '#!/bin/sh\necho $$ >"%s"\nexec sleep 1000\n' "$T/hook-pid" >"$T/hook"
+	chmod 755 "$T/hook"
+	edit_config "$T/bundle" ".hooks = {$1: [{path: \"$T/hook\"}]}"
+	id=$(new_id)
+	"$BRIG" --root "$BRIG_ROOT" create -b "$T/bundle" "$id" >"$T/log" 2>&1 3>&- &
+	creator=$!
+	wait_for 10 [ -s "$T/hook-pid" ]
+}
