@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/log.h"
 #include "base/str.h"
@@ -243,9 +244,29 @@ static bool is_replaced(const struct strv *by, const char *entry)
 	return false;
 }
 
+static bool is_module_name(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && (strcasecmp(dot, ".wasm") == 0 || strcasecmp(dot, ".wat") == 0);
+}
+
+/* Images with a WebAssembly module say so by an annotation of their own, which crun follows. In one pod
+ * with other containers it is "compat-smart", and the name of the program decides. */
+static const char *handler_name(const struct oci_spec *s)
+{
+	const char *name = str_map_get(&s->annotations, HANDLER_ANNOTATION);
+	const char *variant = str_map_get(&s->annotations, "module.wasm.image/variant");
+	bool smart = variant && str_eq(variant, "compat-smart");
+
+	if (name || !variant || !(smart || str_eq(variant, "compat")))
+		return name;
+	return !smart || (s->process->args.n && is_module_name(s->process->args.v[0])) ? "wasm" : NULL;
+}
+
 static int plan_handler(struct plan *p, struct err *e)
 {
-	const char *name = p->options.handler_dir ? str_map_get(&p->spec->annotations, HANDLER_ANNOTATION) : NULL;
+	const char *name = p->options.handler_dir ? handler_name(p->spec) : NULL;
 
 	if (name && !str_valid_id(name))
 		return err_set(e, EINVAL, "annotations." HANDLER_ANNOTATION ": \"%.64s\" is not a name of letters, digits and "

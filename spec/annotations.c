@@ -12,6 +12,8 @@
 #include "spec/spec.h"
 
 const struct spec_annotation_info spec_annotations[] = {
+	{"module.wasm.image/variant", "`compat`: as `run.oci.handler` with `wasm`, where that is not given; `compat-smart`: the "
+				      "same where the program's name ends in `.wasm` or `.wat`", false},
 	{"org.brig.proc", "`bind`: show the existing /proc instead of a new one, which a masked /proc does not allow; `new`: "
 			  "the default", false},
 	{"org.criu.config", "file with further options for criu (`checkpoint`, `restore`)", false},

@@ -46,6 +46,33 @@ static_handler() { cp "$(type -P busybox)" "$T/handlers/sh"; }
 	assert_contains "$stderr" "does not have its loader"
 }
 
+@test "handler: the annotation of WebAssembly images, and the name of the program where it is smart" {
+	cp "$(type -P busybox)" "$T/handlers/echo"
+	ln -s echo "$T/handlers/wasm"
+	handled wasm '.process.args = ["/Module.WASM", "x"]'
+	local variant handler
+	seen() { run_brig plan -b "$T/bundle"; jq -r '.process.handler // "none"' <<<"$output"; }
+	while read -r variant handler program; do
+		edit_config "$T/bundle" '.annotations = {"module.wasm.image/variant": $v} | .process.args[0] = $p' --arg v "$variant" --arg p "$program"
+		assert_equal "$variant $program $(seen)" "$variant $program $handler"
+	done <<-END
+		compat wasm /bin/true
+		compat-smart wasm /Module.WASM
+		compat-smart wasm /a.b/m.wat
+		compat-smart none /bin/true
+		compat-smart none /a.wasm/true
+		other none /m.wasm
+	END
+	edit_config "$T/bundle" '.annotations = {"module.wasm.image/variant": "compat", "run.oci.handler": "echo"} | .process.args = ["module"]'
+	run_brig run -b "$T/bundle" "$id"
+	assert_equal "$output" module
+	edit_config "$T/bundle" '.annotations = {"module.wasm.image/variant": "compat"}'
+	rm "$T/handlers/wasm"
+	run_brig run -b "$T/bundle" "$id"
+	assert_status 125
+	assert_contains "$stderr" "there is no program $T/handlers/wasm"
+}
+
 @test "handler: it is held in as the program would be, and gets no descriptor" {
 	static_handler
 	handled sh . -c 'echo $$; grep -E "^(Seccomp|NoNewPrivs|CapEff)" /proc/self/status; ls /proc/self/fd; ls /; cat /proc/$$/comm'

@@ -84,7 +84,7 @@ static void add_row(const char *path, const struct json_field *f, void *arg)
 
 static const char annotations_head[] =
 	"\n## Annotations\n\n"
-	"Those that begin with `run.oci.` are crun's. `run.oci.seccomp.plugins` and `run.oci.systemd.force_cgroup_v1` are\n"
+	"Those that begin with `run.oci.` or `module.wasm.` are crun's. `run.oci.seccomp.plugins` and `run.oci.systemd.force_cgroup_v1` are\n"
 	"errors, and all others have no effect.\n\n"
 	"| annotation | meaning |\n| --- | --- |\n";
 
