@@ -78,3 +78,22 @@ teardown() {
 	assert_contains "$stderr" "container with given ID already exists"
 	has_status running
 }
+
+@test "run: a session keyring of its own; --no-new-keyring keeps the caller's" {
+	need_root
+	local get='import ctypes; print(ctypes.CDLL(None).syscall(250, 0, -3, 0))' words
+	make_python_bundle "$T/bundle" python3 -c "$get; print(open('/proc/self/mountinfo').readline().split()[4])"
+	# 250 is keyctl: 1 joins a new session keyring, 0 tells the one that we have.
+	caller() {
+		run --separate-stderr /usr/bin/python3 -c "import ctypes, os, sys; ctypes.CDLL(None).syscall(250, 1, 0); $get
+sys.stdout.flush(); os.execv(sys.argv[1], sys.argv[1:])" "$BRIG" --root "$BRIG_ROOT" run "$@" -b "$T/bundle" "$(new_id)"
+		assert_status 0
+		mapfile -t words <<<"$output"
+	}
+	caller
+	[ "${words[0]}" != "${words[1]}" ] || fail "the caller's keyring: $output"
+	caller --no-new-keyring
+	assert_equal "${words[1]} ${words[2]}" "${words[0]} /"
+	caller --no-pivot --no-new-keyring
+	assert_equal "${words[1]} ${words[2]}" "${words[0]} /"
+}
