@@ -49,10 +49,10 @@ static int open_daemon(enum target target, const char *path, struct err *e)
 	return 0;
 }
 
-int log_open(const char *path, enum log_format format, bool debug, struct err *e)
+int log_open(const char *path, enum log_format format, enum log_level level, struct err *e)
 {
 	state.format = format;
-	state.level = debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+	state.level = level;
 	if (!path)
 		return 0;
 	for (enum target t = TO_SYSLOG; t <= TO_JOURNALD; t++)

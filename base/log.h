@@ -15,8 +15,8 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
-/* path NULL: stderr only. A file is opened for appending, 0600. */
-int log_open(const char *path, enum log_format format, bool debug, struct err *e);
+/* path NULL: stderr only. A file is opened for appending, 0600. level: the last one that is said. */
+int log_open(const char *path, enum log_format format, enum log_level level, struct err *e);
 bool log_enabled(enum log_level level);
 /* Errors and warnings also go to stderr when a file is open. */
 void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

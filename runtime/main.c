@@ -129,14 +129,15 @@ struct words {
 static int use_words(const struct words *w, struct rt_globals *g, struct err *e)
 {
 	static const char *const formats[] = {"text", "json", NULL};
-	static const char *const levels[] = {"error", "warning", "debug", NULL};
+	static const char *const names[] = {"error", "warning", "debug", NULL};
+	static const enum log_level levels[] = {LOG_LEVEL_ERROR, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG};
 	static const char *const managers[] = {"cgroupfs", "systemd", "disabled", NULL};
 	static const char *const rootless[] = {"auto", "true", "false", NULL};
-	int manager = str_index(managers, w->manager);
+	int manager = str_index(managers, w->manager), level = str_index(names, w->level);
 
 	if (str_index(formats, w->format) < 0)
 		return err_set(e, EINVAL, "--log-format: \"%s\" is neither text nor json", w->format);
-	if (str_index(levels, w->level) < 0)
+	if (level < 0)
 		return err_set(e, EINVAL, "--log-level: \"%s\" is none of error, warning, debug", w->level);
 	if (manager < 0)
 		return err_set(e, EINVAL, "--cgroup-manager: \"%s\" is none of cgroupfs, systemd, disabled",
@@ -150,7 +151,7 @@ static int use_words(const struct words *w, struct rt_globals *g, struct err *e)
 		g->handler_dir = HANDLER_DEFAULT_DIR;
 	if (*g->handler_dir != '/')
 		return err_set(e, EINVAL, "--handler-dir: \"%s\" is not an absolute path", g->handler_dir);
-	g->debug = g->debug || str_eq(w->level, "debug");
+	g->log_level = g->debug ? LOG_LEVEL_DEBUG : levels[level];
 	g->systemd_cgroup = g->systemd_cgroup || manager == 1;
 	g->no_cgroup = manager == 2;
 	return 0;
@@ -166,14 +167,14 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 		{"root", 0, CLI_STRING, &g->root, "DIR", "state directory (default /run/brig, or below XDG_RUNTIME_DIR)"},
 		{"log", 0, CLI_STRING, &g->log_path, "FILE", "also log to [file:]FILE, syslog:[NAME] or journald:[NAME]"},
 		{"log-format", 0, CLI_STRING, &w.format, "text|json", "format of the log file"},
-		{"log-level", 0, CLI_STRING, &w.level, NULL, NULL},
+		{"log-level", 0, CLI_STRING, &w.level, "LEVEL", "error, warning (the default), or debug, which is --debug"},
 		{"criu", 0, CLI_STRING, &criu, NULL, NULL}, /* of no effect under runc, too */
 		{"handler-dir", 0, CLI_STRING, &g->handler_dir, "DIR", "the programs of run.oci.handler (default " HANDLER_DEFAULT_DIR ")"},
 		{"debug", 0, CLI_FLAG, &g->debug, NULL, "log every step"},
 		{"systemd-cgroup", 0, CLI_FLAG, &g->systemd_cgroup, NULL, "cgroupsPath is slice:prefix:name, made by systemd"},
 		{"cgroup-manager", 0, CLI_STRING, &w.manager, "NAME", "cgroupfs (the default), systemd, or disabled"},
 		/* What a caller says changes nothing: what the kernel lets us do is probed. */
-		{"rootless", 0, CLI_STRING, &w.rootless, "BOOL", NULL},
+		{"rootless", 0, CLI_STRING, &w.rootless, "true|false|auto", "of no effect: what we may do is probed"},
 		{"trace-steps", 0, CLI_FLAG, &g->trace_steps, NULL, "print the microseconds of each step on stderr"},
 		{"version", 'v', CLI_FLAG, &version, NULL, "print the version"},
 		{"version", 'V', CLI_FLAG, &version, NULL, NULL},
@@ -244,7 +245,7 @@ int main(int argc, char **argv)
 		return 0;
 	if (i < 0)
 		return command_failed(&e, 1);
-	if (log_open(g.log_path, g.log_format, g.debug, &e) < 0)
+	if (log_open(g.log_path, g.log_format, g.log_level, &e) < 0)
 		return command_failed(&e, 1);
 	if (str_eq(argv[i], "help"))
 		return help(i + 1 < argc ? argv[i + 1] : NULL, &g);

@@ -20,6 +20,7 @@ struct rt_globals {
 	const char *root;       /* --root: the state directory, absolute */
 	const char *log_path;   /* --log, NULL = stderr */
 	enum log_format log_format;
+	enum log_level log_level;
 	bool debug;
 	bool systemd_cgroup;    /* --systemd-cgroup, --cgroup-manager=systemd */
 	bool no_cgroup;         /* --cgroup-manager=disabled */

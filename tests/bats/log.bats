@@ -41,6 +41,12 @@ load ../lib/common
 	assert_equal "$(grep -x -e 'parent: reserve the id' -e 'parent: make the first process' -e 'init: mount' \
 		-e 'init: set the ids' "$T/said" | uniq)" \
 		$'parent: reserve the id\nparent: make the first process\ninit: mount\ninit: set the ids'
+	# The other way round, without warnings.
+	edit_config "$T/bundle" '.linux.resources = {memory: {kernel: 4194304}}'
+	for level in warning error; do
+		run_brig --log-level $level run -b "$T/bundle" "$(new_id)"
+		assert_equal "$level $(grep -c 'memory.kernel' <<<"$stderr")" "$level $([ $level = error ] && echo 0 || echo 1)"
+	done
 	run_brig --log-level debug state nobody
 	assert_contains "$stderr" "brig: brig "
 	assert_contains "$stderr" ": state, state directory $BRIG_ROOT"
