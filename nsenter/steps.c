@@ -56,27 +56,27 @@ static int64_t now_ns(void)
 
 static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
 
-static void trace_row(const struct step *row, int64_t since)
+static void trace_row(const struct step_table *t, size_t row, int64_t since)
 {
 	int64_t ns = now_ns() - since;
 	char line[160];
-	int n = snprintf(line, sizeof(line), "%s\t%lld.%03d\t%s\n", actors[row->actor],
-			 (long long)(ns / 1000), (int)(ns % 1000), row->name);
+	int n = snprintf(line, sizeof(line), "%s\t%lld.%03d\t%s\t%zu\n", actors[t->rows[row].actor],
+			 (long long)(ns / 1000), (int)(ns % 1000), t->rows[row].name, row);
 
 	if (n > 0)
 		raw_call(SYS_write, trace_fd, (long)line,
 			 n < (int)sizeof(line) ? n : (int)sizeof(line) - 1);
 }
 
-static int run_row(const struct step *row, void *ctx, struct err *e)
+static int run_row(const struct step_table *t, size_t row, void *ctx, struct err *e)
 {
 	int64_t since = trace_fd >= 0 ? now_ns() : 0;
 	int r;
 
 	e->code = 0;
-	r = row->run(ctx, e);
+	r = t->rows[row].run(ctx, e);
 	if (trace_fd >= 0)
-		trace_row(row, since);
+		trace_row(t, row, since);
 	if (r < 0 && e->code == 0)
 		err_set(e, -r, "%s", err_name(-r));
 	return r < 0 ? -e->code : 0;
@@ -223,7 +223,7 @@ static void run_batch(const struct step_table *t, void *ctx, const struct step_c
 	for (size_t i = first; i <= last; i = next_row(t, ctx, i + 1)) {
 		if (c->at)
 			*c->at = (uint32_t)i;
-		if (run_row(&t->rows[i], ctx, &e) < 0)
+		if (run_row(t, i, ctx, &e) < 0)
 			report_failure(c->init, i, &e);
 	}
 	if (last == exec_row(t, ctx)) {
@@ -254,7 +254,7 @@ static _Noreturn void run_alone(const struct step_table *t, void *ctx,
 	while (raw_read(c->init, &o, sizeof(o)) > 0)
 		;
 	for (size_t i = next_row(t, ctx, from); i < t->n; i = next_row(t, ctx, i + 1)) {
-		if (t->rows[i].actor != STEP_ALONE || run_row(&t->rows[i], ctx, &e) == 0)
+		if (t->rows[i].actor != STEP_ALONE || run_row(t, i, ctx, &e) == 0)
 			continue;
 		err_wrap(&e, "%s", t->rows[i].name);
 		if (t->alone_failed)
@@ -396,7 +396,7 @@ static int run_beside(struct driver *d, size_t first, struct err *e)
 		from--;
 	for (; from < first && r == 0; from++)
 		if (d->t->rows[from].actor == STEP_BESIDE && applies(d->t, d->ctx, from))
-			r = run_row(&d->t->rows[from], d->ctx, e) < 0
+			r = run_row(d->t, from, d->ctx, e) < 0
 				    ? err_wrap(e, "%s", d->t->rows[from].name) : 0;
 	return r;
 }
@@ -434,7 +434,7 @@ static int release(struct driver *d, size_t row, struct err *e)
 static int parent_row(struct driver *d, size_t i, struct err *e)
 {
 	const struct step *row = &d->t->rows[i];
-	int r = run_row(row, d->ctx, e);
+	int r = run_row(d->t, i, d->ctx, e);
 
 	if (r < 0)
 		return err_wrap(e, "%s", row->name);

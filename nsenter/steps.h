@@ -99,5 +99,6 @@ int steps_run(const struct step_table *t, void *ctx, struct step_channel *c, str
  * are not its own or go backwards, reports an error once and exits 1. */
 _Noreturn void steps_serve(const struct step_table *t, void *ctx, const struct step_channel *c);
 
-/* Traces each row to fd as "actor<TAB>microseconds<TAB>name" lines; -1 = off, the default. */
+/* Traces each row at its end to fd as "actor<TAB>microseconds<TAB>name<TAB>number" lines; -1 = off,
+ * the default. */
 void steps_trace(int fd);

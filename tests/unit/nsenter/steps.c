@@ -405,7 +405,7 @@ static void trace(void)
 	steps_trace(-1);
 	CHECK_INT(exit_code(&b), 0);
 	CHECK(read(p[0], buf, sizeof(buf) - 1) > 0);
-	CHECK(strstr(buf, "\ti4\n") && strstr(buf, "\tspawn\n") && strncmp(buf, "parent\t", 7) == 0);
+	CHECK(strstr(buf, "\ti4\t") && strstr(buf, "\tspawn\t2\n") && strncmp(buf, "parent\t", 7) == 0);
 	close(p[0]);
 	close(p[1]);
 	box_free(&b);
