@@ -21,6 +21,7 @@
 
 #define ALL (CG_DEV_MKNOD | CG_DEV_READ | CG_DEV_WRITE)
 /* Jump offsets are 16 bit; far more rules than any spec has. */
+#define LOAD_TRIES 5
 #define PROG_MAX 8192
 /* Programs attached to one cgroup that we look at when replacing. */
 #define ATTACHED_MAX 64
@@ -181,7 +182,7 @@ static int load(const struct cg_device_list *rules, struct err *e)
 	struct bpf_insn prog[512];
 	union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE};
 	int n = cg_bpf_generate(rules, prog, sizeof(prog) / sizeof(prog[0]));
-	int fd;
+	int fd = -EAGAIN;
 
 	if (n < 0)
 		return err_set(e, -n, "linux.resources.devices: too many rules for one program");
@@ -189,7 +190,9 @@ static int load(const struct cg_device_list *rules, struct err *e)
 	attr.insn_cnt = (uint32_t)n;
 	attr.license = (uint64_t)(uintptr_t) "Apache-2.0";
 	memcpy(attr.prog_name, "brig_devices", sizeof("brig_devices"));
-	fd = bpf(BPF_PROG_LOAD, &attr);
+	/* The verifier gives up when a signal or a freeze is pending, also one that is then ignored. */
+	for (int i = 0; fd == -EAGAIN && i < LOAD_TRIES; i++)
+		fd = bpf(BPF_PROG_LOAD, &attr);
 	if (fd < 0)
 		return err_set(e, -fd, "load the device filter (a BPF program, needs CAP_BPF or "
 				       "CAP_SYS_ADMIN and CONFIG_CGROUP_BPF): %s", err_name(-fd));
