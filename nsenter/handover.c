@@ -61,6 +61,8 @@ NO_SANITIZE static void thread_main(void *arg)
 		h->error = send_fd(h);
 	while (n > 0 && (left -= (size_t)n) > 0)
 		n = raw_read(h->tell[0], buf, left < h->page ? left : h->page);
+	if (n < 0) /* without a reader the write fails; with one that is gone it would wait for ever */
+		raw_close(h->tell[0]);
 }
 
 static int make_pipe(struct ns_handover *h, struct err *e)
