@@ -289,3 +289,11 @@ int cg_destroy(struct cg *cg, struct err *e)
 {
 	return cg->n ? cg->ops->destroy(cg, e) : 0;
 }
+
+void cg_remove_empty(struct cg *cg)
+{
+	struct err ignored;
+
+	for (size_t i = 0; i < cg->n; i++)
+		(void)cg_remove_path(cg->dirs[i].root, cg->dirs[i].path, &ignored);
+}

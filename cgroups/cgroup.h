@@ -238,6 +238,9 @@ int cg_procs(struct cg *cg, struct arena *a, struct u32v *ret_pids, struct err *
  */
 int cg_destroy(struct cg *cg, struct err *e);
 
+/* Removes the cgroup of cg_open, and no other, if nobody is in it and nothing below it. */
+void cg_remove_empty(struct cg *cg);
+
 struct cg_psi {
 	bool set;
 	uint64_t some_usec, full_usec;

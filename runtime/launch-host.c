@@ -64,6 +64,8 @@ struct spec_state *rt_launch_describe(struct rt_launch *l)
 	return doc;
 }
 
+/* A path of the configuration may turn out to be somebody else's: until it has become ours, the sweeper
+ * may only remove it when it is empty. */
 static void describe_cgroup(struct rt_launch *l, struct spec_state *doc)
 {
 	const struct plan *p = l->plan;
@@ -72,8 +74,12 @@ static void describe_cgroup(struct rt_launch *l, struct spec_state *doc)
 		return;
 	doc->cgroup = arena_new_of(l->arena, struct spec_state_cgroup);
 	doc->cgroup->manager = p->cgroup->driver == CG_DRIVER_SYSTEMD ? "systemd" : "fs";
-	doc->cgroup->paths = l->cgroup ? cg_paths(l->cgroup, l->arena)
-				       : plan_cgroup_paths(l->arena, p, l->host);
+	if (l->cgroup)
+		doc->cgroup->paths = cg_paths(l->cgroup, l->arena);
+	else if (row_has_explicit_cgroup(l))
+		doc->cgroup->made = plan_cgroup_paths(l->arena, p, l->host);
+	else if (!p->cgroup->explicit_path)
+		doc->cgroup->paths = plan_cgroup_paths(l->arena, p, l->host);
 }
 
 bool row_own_filter(const void *ctx)
@@ -100,18 +106,13 @@ int row_compile_filter(void *ctx, struct err *e)
 	return r;
 }
 
-/*
- * Before the cgroup exists: should we be killed in between, the next command knows what to look for.
- * A path of the configuration may turn out to be somebody else's, so that is only written down when
- * it has become ours.
- */
+/* Before the cgroup exists: should we be killed in between, the next command knows what to look for. */
 int row_record_intent(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 	struct spec_state *doc = rt_launch_describe(l);
 
-	if (l->cgroup || !l->plan->cgroup->explicit_path)
-		describe_cgroup(l, doc);
+	describe_cgroup(l, doc);
 	return rt_state_intend(&l->state, doc, e);
 }
 

@@ -374,21 +374,31 @@ void rt_state_remove(struct rt_state *s)
 }
 
 /* One at a time: of the hierarchies of v1 some may not have been reached. */
-static int destroy_cgroup(char *path, struct err *e)
+static int destroy_cgroup(char *path, bool ours, struct err *e)
 {
 	struct strv one = {(char *[]){path, NULL}, 1};
 	auto_cg struct cg *cg = NULL;
 	int r = cg_open(&one, &cg, e);
 
-	return r == -ENOENT ? 0 : r < 0 ? r : cg_destroy(cg, e);
+	if (r < 0)
+		return r == -ENOENT || !ours ? 0 : r;
+	if (ours)
+		return cg_destroy(cg, e);
+	cg_remove_empty(cg);
+	return 0;
 }
 
 int rt_state_destroy_groups(const struct spec_state *doc, struct err *e)
 {
+	const struct strv none = {.n = 0};
+	const struct strv *paths = doc->cgroup ? &doc->cgroup->paths : &none;
+	const struct strv *made = doc->cgroup ? &doc->cgroup->made : &none;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && doc->cgroup && i < doc->cgroup->paths.n; i++)
-		r = destroy_cgroup(doc->cgroup->paths.v[i], e);
+	for (size_t i = 0; r == 0 && i < paths->n; i++)
+		r = destroy_cgroup(paths->v[i], true, e);
+	for (size_t i = 0; r == 0 && i < made->n; i++)
+		r = destroy_cgroup(made->v[i], false, e);
 	return r < 0 ? r : resctrl_remove(doc->intel_rdt_dir, e);
 }
 

@@ -25,7 +25,7 @@ struct spec_state_namespace_list { struct spec_state_namespace *v; size_t n; };
 struct spec_state_cgroup {
 	char *manager;      /* "fs", "systemd"; NULL in the caller's cgroup */
 	struct strv paths;  /* v2: one path below the mount; v1: "controller:path" each */
-	struct strv made;   /* directories that we made, to remove, deepest last */
+	struct strv made;   /* the same, about to be made where somebody else's may be: removed only if empty */
 	char *scope, *slice; /* systemd */
 	bool user;          /* the user's systemd instance */
 };
