@@ -6,7 +6,8 @@
  * An interface moves under a name of our own, for it is found by that in the target whatever number
  * it has there, and gets its final one then; should that fail (the kernel is asked, not we: only it
  * knows the numbers of a template), it moves back. A move sets it down and takes its addresses
- * away, so these are read before and added again.
+ * away, so these are read before and added again. What is not a real device would end with the namespace of a
+ * start that failed, so all move back then.
  */
 #include "nsenter/netdev.h"
 
@@ -50,26 +51,32 @@ struct move {
 
 /* ---- links ---- */
 
-static int take_index(const struct nlmsghdr *m, void *arg)
+static int take_link(const struct nlmsghdr *m, void *arg)
 {
-	const struct ifinfomsg *i = NLMSG_DATA(m);
-
 	if (m->nlmsg_type == RTM_NEWLINK)
-		*(int *)arg = i->ifi_index;
+		*(struct ifinfomsg *)arg = *(const struct ifinfomsg *)NLMSG_DATA(m);
 	return 0;
 }
 
 /* The number of an interface, NOT_HERE, or -errno. */
-static int find_link(int fd, const char *name)
+static int look_up(int fd, const char *name, struct ifinfomsg *ret)
 {
 	struct ifinfomsg i = {.ifi_family = AF_UNSPEC};
 	struct rtnl_request q;
-	int index = NOT_HERE, r;
+	int r;
 
 	rtnl_begin(&q, RTM_GETLINK, 0, &i, sizeof(i));
 	rtnl_add(&q, IFLA_IFNAME, name, strlen(name) + 1);
-	r = rtnl_call(fd, &q, take_index, &index);
-	return r == -ENODEV ? NOT_HERE : r < 0 ? r : index;
+	*ret = (struct ifinfomsg){.ifi_index = NOT_HERE};
+	r = rtnl_call(fd, &q, take_link, ret);
+	return r == -ENODEV ? NOT_HERE : r < 0 ? r : ret->ifi_index;
+}
+
+static int find_link(int fd, const char *name)
+{
+	struct ifinfomsg i;
+
+	return look_up(fd, name, &i);
 }
 
 /* netns < 0: stays. */
@@ -178,13 +185,14 @@ static const char *final_name(const struct ns_netdev *d)
 	return d->name && *d->name ? d->name : d->host_name;
 }
 
-static int open_there(struct move *m, int pidfd, struct err *e)
+/* netns: a pidfd, or the namespace itself. */
+static int open_there(struct move *m, int netns, struct err *e)
 {
 	int r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &m->home, e);
 
 	if (r < 0)
 		return r;
-	if (setns(pidfd, CLONE_NEWNET) < 0)
+	if (setns(netns, CLONE_NEWNET) < 0)
 		return err_sys(e, "enter the container's network namespace");
 	m->there = rtnl_open();
 	r = ns_open("/proc/thread-self/ns/net", CLONE_NEWNET, &m->target, e);
@@ -193,6 +201,13 @@ static int open_there(struct move *m, int pidfd, struct err *e)
 	if (r == 0 && m->there < 0)
 		r = err_set(e, -m->there, "make a netlink socket: %s", err_name(-m->there));
 	return r;
+}
+
+static int open_move(struct move *m, int netns, struct err *e)
+{
+	m->here = rtnl_open();
+	return m->here < 0 ? err_set(e, -m->here, "make a netlink socket: %s", err_name(-m->here))
+			   : open_there(m, netns, e);
 }
 
 static void close_move(struct move *m)
@@ -219,37 +234,46 @@ static int check(const struct move *m, const struct ns_netdev *d, struct err *e)
 	return r < 0 ? fail(e, d, r, "look it up") : 0;
 }
 
-static int arrive(const struct move *m, const struct ns_netdev *d, const char *temporary,
-		  const struct addresses *l, struct err *e)
+/* fd: where it has arrived as l->index, with the name that it is to keep. */
+static int settle(int fd, const struct ns_netdev *d, bool up, const struct addresses *l, struct err *e)
 {
-	int index = find_link(m->there, temporary), r;
+	int index = (int)l->index, r = up ? set_up(fd, index) : 0;
 
-	if (index <= 0)
-		return fail(e, d, index < 0 ? index : -ENODEV, "find it in the container");
-	r = change_link(m->there, index, -1, final_name(d));
-	if (r < 0) {
-		change_link(m->there, index, m->home, d->host_name);
-		return fail(e, d, r, "rename it in the container");
-	}
-	r = set_up(m->there, index);
 	if (r < 0)
 		return fail(e, d, r, "set it up");
 	for (size_t i = 0; i < l->n; i++) {
-		r = add_address(m->there, index, &l->v[i]);
+		r = add_address(fd, index, &l->v[i]);
 		if (r < 0)
 			return fail(e, d, r, "give it its address again");
 	}
 	return 0;
 }
 
-static int move_one(const struct move *m, const struct ns_netdev *d, struct err *e)
+static int arrive(const struct move *m, struct ns_netdev *d, const char *temporary,
+		  struct addresses *l, struct err *e)
+{
+	int index = find_link(m->there, temporary), r;
+
+	if (index <= 0)
+		return fail(e, d, index < 0 ? index : -ENODEV, "find it in the container");
+	d->index = index;
+	l->index = (unsigned)index;
+	r = change_link(m->there, index, -1, final_name(d));
+	if (r < 0)
+		return fail(e, d, r, "rename it in the container");
+	return settle(m->there, d, true, l, e);
+}
+
+static int move_one(const struct move *m, struct ns_netdev *d, struct err *e)
 {
 	struct addresses l = {.n = 0};
 	char temporary[IFNAMSIZ];
-	int index = find_link(m->here, d->host_name), r;
+	struct ifinfomsg i;
+	int index = look_up(m->here, d->host_name, &i), r;
 
 	if (index <= 0)
 		return fail(e, d, index < 0 ? index : -ENODEV, "look it up");
+	d->was_up = i.ifi_flags & IFF_UP;
 	l.index = (unsigned)index;
 	r = read_addresses(m->here, &l);
 	if (r < 0)
@@ -261,18 +285,62 @@ static int move_one(const struct move *m, const struct ns_netdev *d, struct err 
 	return arrive(m, d, temporary, &l, e);
 }
 
-int ns_move_netdevs(int pidfd, const struct ns_netdev *v, size_t n, struct err *e)
+static int return_one(const struct move *m, const struct ns_netdev *d, struct err *e)
+{
+	struct addresses l = {.index = (unsigned)d->index};
+	int index, r = read_addresses(m->there, &l);
+
+	if (r < 0)
+		return fail(e, d, r, "read its addresses");
+	r = change_link(m->there, d->index, m->home, d->host_name);
+	if (r < 0)
+		return fail(e, d, r, "move it back");
+	index = find_link(m->here, d->host_name);
+	if (index <= 0)
+		return fail(e, d, index < 0 ? index : -ENODEV, "find it again");
+	l.index = (unsigned)index;
+	return settle(m->here, d, d->was_up, &l, e);
+}
+
+/* All are tried; the first error counts. */
+static int return_all(const struct move *m, struct ns_netdev *v, size_t n, struct err *e)
+{
+	struct err ignored;
+	int r = 0;
+
+	for (size_t i = n; i-- > 0;) {
+		if (v[i].index)
+			r = return_one(m, &v[i], r < 0 ? &ignored : e) < 0 && r == 0 ? -e->code : r;
+		v[i].index = 0;
+	}
+	return r;
+}
+
+int ns_return_netdevs(int netns, struct ns_netdev *v, size_t n, struct err *e)
 {
 	struct move m = MOVE_NONE;
-	int r;
+	int r = open_move(&m, netns, e);
 
-	m.here = rtnl_open();
-	r = m.here < 0 ? err_set(e, -m.here, "make a netlink socket: %s", err_name(-m.here))
-		       : open_there(&m, pidfd, e);
+	if (r == 0)
+		r = return_all(&m, v, n, e);
+	close_move(&m);
+	return r;
+}
+
+int ns_move_netdevs(int pidfd, struct ns_netdev *v, size_t n, int *ret_netns, struct err *e)
+{
+	struct move m = MOVE_NONE;
+	struct err ignored;
+	int r = open_move(&m, pidfd, e);
+
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = check(&m, &v[i], e);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = move_one(&m, &v[i], e);
+	if (r < 0)
+		return_all(&m, v, n, &ignored);
+	else
+		*ret_netns = take_fd(&m.target);
 	close_move(&m);
 	return r;
 }

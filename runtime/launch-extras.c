@@ -109,8 +109,20 @@ int row_move_net_devices(void *ctx, struct err *e)
 	struct ns_netdev *v = arena_array(l->arena, from->n, sizeof(*v));
 
 	for (size_t i = 0; i < from->n; i++)
-		v[i] = (struct ns_netdev){from->v[i].host_name, from->v[i].name};
-	return ns_move_netdevs(l->channel.child.pidfd, v, from->n, e);
+		v[i] = (struct ns_netdev){.host_name = from->v[i].host_name, .name = from->v[i].name};
+	l->net_devices = v;
+	return ns_move_netdevs(l->channel.child.pidfd, v, from->n, &l->net_devices_in, e);
+}
+
+/* Nobody is in the namespace any more, but it is open here. */
+void row_undo_move_net_devices(void *ctx)
+{
+	struct rt_launch *l = ctx;
+	struct err e = {0};
+
+	if (ns_return_netdevs(l->net_devices_in, l->net_devices, l->plan->spec->linux_->net_devices.n, &e) < 0)
+		log_warning("%s", e.msg);
+	cleanup_close(&l->net_devices_in);
 }
 
 /* ---- the caller's network ---- */

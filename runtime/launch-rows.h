@@ -147,6 +147,7 @@ UNDO(row_undo_connect_listener);
 UNDO(row_undo_make_cgroup);
 UNDO(row_undo_make_notify);
 UNDO(row_undo_make_resctrl);
+UNDO(row_undo_move_net_devices);
 UNDO(row_undo_connect_net);
 UNDO(row_undo_open_cwd);
 UNDO(row_undo_open_handler);

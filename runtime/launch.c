@@ -44,7 +44,7 @@ static const struct step rows[] = {
 	{"map the ids", STEP_PARENT, row_new_userns, row_write_maps, NULL},
 	{"enter the cgroup", STEP_PARENT, row_cgroup_by_pid, row_attach_cgroup, NULL},
 	{"enter the resctrl group", STEP_PARENT, row_has_resctrl, row_enter_resctrl, NULL},
-	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, NULL},
+	{"move the network devices", STEP_PARENT, row_has_net_devices, row_move_net_devices, row_undo_move_net_devices},
 	{"connect the network", STEP_PARENT, row_has_net, row_connect_net, row_undo_connect_net},
 	{"connect the network", STEP_PARENT, row_has_network, row_connect_network, NULL},
 
@@ -117,6 +117,7 @@ static void close_private(struct rt_launch *l)
 	cleanup_close(&l->exe_mount);
 	cleanup_close(&l->init_exe);
 	cleanup_close(&l->handler);
+	cleanup_close(&l->net_devices_in);
 	cleanup_close(&l->status_write);
 	cleanup_close(&l->start_fd);
 	cleanup_close(&l->console[0]);

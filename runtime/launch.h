@@ -59,6 +59,8 @@ struct rt_launch {
 	int console_peer;        /* INIT only */
 	struct rt_listener listener;
 	struct resctrl resctrl;
+	struct ns_netdev *net_devices; /* moved into the network namespace */
+	int net_devices_in;
 	int start_fd;            /* create: the fifo `start` */
 	int status_write;
 	bool made;               /* there has been an INIT */
@@ -69,7 +71,7 @@ struct rt_launch {
 
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
-	.exe_mount = -1, .init_exe = -1, .handler = -1, .cwd_fd = -1,                                                                 \
+	.exe_mount = -1, .init_exe = -1, .handler = -1, .net_devices_in = -1, .cwd_fd = -1, \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \

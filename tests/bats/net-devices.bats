@@ -91,6 +91,20 @@ on_host() {
 	assert_contains "$output" "host d0"
 }
 
+@test "a start that fails behind the move: the devices are back, as they were" {
+	devices_bundle '{d0: {name: "net%d"}, d1: {}}' /etc/passwd
+	on_host 'ip link add d1 type veth
+		ip link set d0 mtu 1400 up
+		ip addr add 10.7.0.1/24 dev d0
+		trap "ip -o addr show d0; ip -o link show d0; ip -o link show d1" EXIT'
+	assert_status 126
+	assert_contains "$output" "inet 10.7.0.1/24"
+	assert_contains "$output" "mtu 1400"
+	[ -n "$(grep -E '^[0-9]+: d0[^<]*<[^>]*\bUP\b' <<<"$output")" ]
+	assert_contains "$output" "host d1"
+	[ -z "$(grep -E '^[0-9]+: d1[^<]*<[^>]*\bUP\b' <<<"$output")" ]
+}
+
 @test "what cannot be a name, and a container without a network of its own, are errors" {
 	devices_bundle '{d0: {name: "a/b"}}' true
 	on_host :
