@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `brig start`: lets INIT of a created container go on to its exec. The fifo `start` in the state
- * directory is there until then; INIT holds it open for reading and writing.
+ * directory is there until then; INIT holds it open for reading and writing. It takes the one byte that
+ * we write; where it fails before its exec, it writes its error there, for which we hold it open as well.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -17,13 +19,46 @@
 #include "runtime/container.h"
 #include "runtime/hooks.h"
 
-/* INIT alone has the fifo open for reading, until its exec or its end. */
-static void await_exec(int fifo)
+/* INIT's own words, but others of the container's may have had a way to the fifo. */
+static int take_failure(int fifo, struct err *e)
 {
-	struct pollfd p = {.fd = fifo};
+	struct err said;
 
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
+	if (read(fifo, &said, sizeof(said)) != (ssize_t)sizeof(said) || said.code <= 0)
+		return err_set(e, EPROTO, "the container's first process failed before its exec");
+	said.msg[sizeof(said.msg) - 1] = '\0';
+	for (char *c = said.msg; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = '?';
+	return err_set(e, said.code, "%s", said.msg);
+}
+
+/* Each event comes once (EPOLLET): our byte, which INIT has still to take, is not an answer. */
+static int await_exec(int fifo, struct err *e)
+{
+	auto_close int ep = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
+	int n, waiting = 0;
+
+	if (ep < 0 || epoll_ctl(ep, EPOLL_CTL_ADD, fifo, &ev) < 0)
+		return err_sys(e, "wait for the start: epoll");
+	do {
+		n = epoll_wait(ep, &ev, 1, -1);
+		if ((n < 0 && errno != EINTR) || ioctl(fifo, FIONREAD, &waiting) < 0)
+			return err_sys(e, "wait for the start");
+	} while (waiting <= 1 && (n < 0 || !(ev.events & EPOLLHUP)));
+	if (waiting == 1)
+		return err_set(e, EINVAL, "cannot start a container that has stopped");
+	return waiting ? take_failure(fifo, e) : 0;
+}
+
+static int open_fifo(const struct rt_container *c, const char *id, int flags, struct err *e)
+{
+	int fd = openat(c->state.dir, "start", flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0 && errno == ENXIO)
+		return err_set(e, EINVAL, "cannot start a container that has stopped");
+	return fd < 0 ? err_sys(e, "open the fifo `start` of %s", id) : fd;
 }
 
 /* Ends the container, if it is still the one that we started. */
@@ -73,7 +108,7 @@ static int start_container(struct arena *a, const struct rt_globals *g, char **w
 			   struct err *e)
 {
 	auto_container struct rt_container c = RT_CONTAINER_NONE;
-	auto_close int fifo = -1, notify = -1;
+	auto_close int fifo = -1, answer = -1, notify = -1;
 	const char *id = words[0];
 	int r = rt_container_open_locked(a, g, id, &c, e);
 
@@ -86,10 +121,10 @@ static int start_container(struct arena *a, const struct rt_globals *g, char **w
 		return err_set(e, EINVAL, "cannot start an already running container");
 	if (c.status != RT_CREATED)
 		return err_set(e, EINVAL, "cannot start a container in the %s state", rt_status_name(c.status));
-	fifo = openat(c.state.dir, "start", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	if (fifo < 0)
-		return errno == ENXIO ? err_set(e, EINVAL, "cannot start a container that has stopped")
-				      : err_sys(e, "open the fifo `start` of %s", id);
+	fifo = open_fifo(&c, id, O_WRONLY, e);
+	answer = fifo < 0 ? fifo : open_fifo(&c, id, O_RDONLY, e);
+	if (answer < 0)
+		return answer;
 	notify = start_notify(&c, e);
 	if (notify < 0 && notify != -ENOENT)
 		return notify;
@@ -99,9 +134,11 @@ static int start_container(struct arena *a, const struct rt_globals *g, char **w
 	unlinkat(c.state.dir, "start", 0);
 	if (write(fifo, "s", 1) != 1)
 		return err_sys(e, "start the container %s", id);
+	cleanup_close(&fifo); /* now INIT alone writes */
 	rt_state_close(&c.state); /* what follows may take long: others can have their turn */
-	await_exec(fifo);
-	r = run_poststart(a, g, &c, e);
+	r = await_exec(answer, e);
+	if (r == 0)
+		r = run_poststart(a, g, &c, e);
 	return r < 0 || notify < 0 ? r : notify_wait(notify, c.pidfd, (pid_t)c.doc->init_pid, e);
 }
 

@@ -420,6 +420,12 @@ int row_wait_for_start(void *ctx, struct err *e)
 	return 0;
 }
 
+/* It is open in us for reading, so a reader that is gone is no SIGPIPE, and there is room for it. */
+void rt_launch_alone_failed(void *launch, const struct err *e)
+{
+	raw_call(SYS_write, LAUNCH(launch)->start_fd, (long)e, sizeof(*e));
+}
+
 bool row_start_hooks_after_start(const void *ctx)
 {
 	return row_is_create(ctx) && row_has_start_container(ctx);

@@ -15,6 +15,8 @@ extern const struct oci_hook_list rt_no_hooks;
 
 /* INIT's main. */
 void rt_launch_serve(void *launch);
+/* What failed after the start goes to `brig start`, by the fifo. */
+void rt_launch_alone_failed(void *launch, const struct err *e);
 /* What is known of the container at this moment; the strings live as long as the launch. */
 struct spec_state *rt_launch_describe(struct rt_launch *l);
 

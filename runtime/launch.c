@@ -103,7 +103,7 @@ static const struct step rows[] = {
 	{START, STEP_ALONE, row_is_create, row_exec_program, NULL},
 };
 
-static const struct step_table table = {rows, sizeof(rows) / sizeof(rows[0]), NULL};
+static const struct step_table table = {rows, sizeof(rows) / sizeof(rows[0]), rt_launch_alone_failed};
 
 void rt_launch_serve(void *launch)
 {

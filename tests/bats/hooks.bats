@@ -77,6 +77,28 @@ brig_silent() { "$BRIG" --root "$BRIG_ROOT" "$@" >"$T/log" 2>&1 3>&-; }
 	done
 }
 
+@test "a failure behind the start of what was created is \`start\`'s error" {
+	write_config "$T/bundle" rootfs true
+	hook startContainer 'echo the reason >&2; exit 3'
+	hook poststart "echo ran >$T/poststart"
+	brig_silent create -b "$T/bundle" "$id"
+	run_brig start "$id"
+	assert_status 1
+	assert_contains "$stderr" "run the hooks: startContainer hook /bin/sh: exit status 3: the reason"
+	assert_equal "${#stderr_lines[@]}" 1
+	[ ! -e "$T/poststart" ]
+	brig_silent delete "$id"
+	# The program was there when it was looked for.
+	write_config "$T/bundle" rootfs /tmp/program
+	cp "$T/bundle/rootfs/bin/busybox" "$T/bundle/rootfs/tmp/program"
+	brig_silent create -b "$T/bundle" "$id"
+	rm "$T/bundle/rootfs/tmp/program"
+	run_brig start "$id"
+	assert_status 1
+	assert_contains "$stderr" 'start the program: exec: "/tmp/program": '
+	brig_silent delete "$id"
+}
+
 @test "a hook that hangs is killed at its timeout" {
 	local kind
 	for kind in createRuntime createContainer; do
