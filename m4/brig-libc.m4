@@ -38,6 +38,22 @@ AS_IF([$brig_cc -std=gnu17 $CPPFLAGS $CFLAGS $LDFLAGS -static -o conftest-musl c
 rm -f conftest-musl conftest-musl.c conftest.c
 ])
 
+dnl BRIG_STARTUP_ORDER: sets STARTUP_ORDER to the linker's options for runtime/startup.ld, where the
+dnl linker can add to its own script (INSERT: GNU ld and lld) and the sections have musl's names.
+AC_DEFUN([BRIG_STARTUP_ORDER], [
+STARTUP_ORDER=
+AS_IF([test $brig_libc = musl],
+	[AC_MSG_CHECKING([whether the linker takes the order of functions])
+	 brig_ldflags=$LDFLAGS
+	 LDFLAGS="$LDFLAGS -static -Wl,-T,$srcdir/runtime/startup.ld"
+	 AC_LINK_IFELSE([AC_LANG_PROGRAM()],
+		[AC_MSG_RESULT([yes])
+		 STARTUP_ORDER='-Wl,-T,$(srcdir)/runtime/startup.ld'],
+		[AC_MSG_RESULT([no])])
+	 LDFLAGS=$brig_ldflags])
+AC_SUBST([STARTUP_ORDER])
+])
+
 dnl BRIG_LIBC: --with-libc. To be called when the libraries are known. Sets HOST_CC to the compiler
 dnl for what must not change with it (the payload of the benchmark), and the conditional MUSL.
 AC_DEFUN([BRIG_LIBC], [
@@ -58,6 +74,7 @@ AS_CASE([$with_libc],
 AS_IF([test $with_libc = musl && test $brig_libc != musl],
 	[AC_MSG_ERROR([--with-libc=musl does not work here (Debian: package musl-tools): see config.log])])
 AM_CONDITIONAL([MUSL], [test $brig_libc = musl])
+BRIG_STARTUP_ORDER
 dnl Objects of an earlier configure with another compiler do not link with the new ones.
 AS_IF([test -e Makefile && test "x`cat .compiler 2>/dev/null`" != "x$CC"],
 	[find . -name '*.@<:@oa@:>@' -type f -exec rm -f {} +])
