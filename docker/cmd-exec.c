@@ -270,7 +270,7 @@ int dk_cmd_exec(struct dk_context *c, const struct dk_args *args, struct err *e)
 		return r;
 	if (j.p.o->tty && j.p.o->interactive && !j.p.o->detach && !isatty(STDIN_FILENO))
 		return dk_fail(1, "the input device is not a TTY");
-	if (dk_protect(c, e) < 0)
+	if (dk_protect(c, NULL, e) < 0)
 		return -e->code;
 	r = check(&j, args->argv[0], e);
 	if (r == 0)

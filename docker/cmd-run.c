@@ -112,7 +112,7 @@ int dk_cmd_run(struct dk_context *c, const struct dk_args *args, struct err *e)
 		return dk_fail(1, "conflicting options: cannot specify both --attach and --detach");
 	r = dk_parse_keys(c, o->detach_keys, &keys, e);
 	if (r == 0)
-		r = dk_protect(c, e);
+		r = dk_protect(c, &c->exe_mount, e);
 	if (r == 0)
 		r = create(&k, o, true, e);
 	if (r < 0)

@@ -75,7 +75,7 @@ int dk_cmd_start(struct dk_context *c, const struct dk_args *args, struct err *e
 	auto_strbuf struct strbuf failed = {0};
 	int r;
 
-	if (dk_protect(c, e) < 0)
+	if (dk_protect(c, &c->exe_mount, e) < 0)
 		return -e->code;
 	if (o->attach || o->interactive) {
 		if (args->argc > 1)
@@ -138,5 +138,5 @@ static int restart_one(struct dk_context *c, const char *ref, void *options, str
 
 int dk_cmd_restart(struct dk_context *c, const struct dk_args *args, struct err *e)
 {
-	return dk_protect(c, e) < 0 ? -e->code : dk_each_argument(c, args, restart_one, e);
+	return dk_protect(c, &c->exe_mount, e) < 0 ? -e->code : dk_each_argument(c, args, restart_one, e);
 }

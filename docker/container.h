@@ -57,7 +57,7 @@ void dk_abandon(struct dk_container *k, const struct err *why, int code);
 
 /* protect.c: what makes or joins a container calls it first, before anything is read that cannot be read
  * again: the container must not be able to write our executable (runtime/self.h). */
-int dk_protect(struct dk_context *c, struct err *e);
+int dk_protect(struct dk_context *c, int *ret_mount, struct err *e);
 /* explain.c: *e of a failed start becomes an engine error in Docker's words; the long one, too. */
 int dk_explain_start(struct dk_container *k, struct err *e);
 /* `exec: "x": executable file not found in $PATH` and the like from an error of the exec; NULL: it is not. */

@@ -9,12 +9,12 @@
  * A normal user's has his own and some that are nobody else's, never root's, to whom an installed
  * program belongs.
  */
-int dk_protect(struct dk_context *c, struct err *e)
+int dk_protect(struct dk_context *c, int *ret_mount, struct err *e)
 {
 	struct oci_id_mapping all_but_root = {1, 1, UINT32_MAX - 1};
 	const struct oci_id_mapping_list maps = {&all_but_root, 1};
 
 	if (geteuid() != 0 && !self_is_exposed_to(&maps))
 		return 0;
-	return self_protect(c->argv, NULL, e);
+	return self_protect(c->argv, ret_mount, e);
 }
