@@ -47,6 +47,7 @@ struct guard {
 	struct strbuf in, pass, out; /* from the client, for the library, for the client */
 	enum phase phase;
 	uint64_t body_left;
+	bool last;                   /* no request comes behind the one that is being answered */
 	bool lingering;
 	int theirs;                  /* number of the library's end; -1: it is closed */
 	struct guard_peer peer;
@@ -183,6 +184,7 @@ static bool take_head(struct guard *g)
 	}
 	g->phase = h.upgrade ? UPGRADING : h.body ? BODY : ANSWER;
 	g->body_left = h.body;
+	g->last = h.last;
 	if (h.body)
 		loop_set_timer(&g->timer, config.body_s * 1000);
 	return true;
@@ -384,6 +386,14 @@ void guard_describe(int fd, struct guard_peer *ret)
 			*ret = g->peer;
 			return;
 		}
+}
+
+bool guard_is_last(int fd)
+{
+	for (struct guard *g = guards.next; g != &guards; g = g->next)
+		if (g->theirs == fd)
+			return g->last;
+	return false;
 }
 
 void guard_answered(int fd)

@@ -18,6 +18,8 @@ struct guard_peer { char name[64]; bool local; };
 void guard_accept(int client, bool (*adopt)(int fd));
 /* The peer behind the library's end. */
 void guard_describe(int fd, struct guard_peer *ret);
+/* The request that is being answered is the last of its connection. */
+bool guard_is_last(int fd);
 /* The answer is written: the next request may come, when all of it is here. */
 void guard_answered(int fd);
 /* The library is closed: sends what it has left behind, for a moment at most, and closes all. */

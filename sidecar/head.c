@@ -12,7 +12,8 @@ struct line { const char *name, *value; size_t name_len, value_len; };
 struct check {
 	struct head *head;
 	const char *why;
-	bool get, one_zero, needs_length, has_length, connection_upgrade, version_13;
+	bool get, needs_length, has_length, version_13;
+	bool closes, stays, upgrades; /* what Connection says */
 	uint32_t seen;   /* bits of `known` */
 	size_t lines;
 };
@@ -94,7 +95,7 @@ static int check_request_line(struct check *c, const char *s, size_t n)
 			found = (int)i;
 	c->needs_length = found >= 0 && found < WITH_BODY;
 	c->get = found == WITH_BODY;
-	c->one_zero = version[8] == '0';
+	c->head->one_zero = version[8] == '0';
 	return found >= 0 ? 0 : refuse(c, 405, "Method Not Allowed");
 }
 
@@ -132,7 +133,7 @@ static int take_version(struct check *c, const struct line *l)
 
 static int take_expect(struct check *c, const struct line *l)
 {
-	c->head->expects = !c->one_zero && is(l->value, l->value_len, "100-continue");
+	c->head->expects = !c->head->one_zero && is(l->value, l->value_len, "100-continue");
 	return 0;
 }
 
@@ -185,8 +186,11 @@ static int check_line(struct check *c, const struct line *l)
 {
 	if (++c->lines > HEADERS_MAX)
 		return refuse(c, 431, "The head has too many lines");
-	if (is(l->name, l->name_len, "connection"))
-		c->connection_upgrade |= has_word(l->value, l->value_len, "upgrade");
+	if (is(l->name, l->name_len, "connection")) {
+		c->closes |= has_word(l->value, l->value_len, "close");
+		c->stays |= has_word(l->value, l->value_len, "keep-alive");
+		c->upgrades |= has_word(l->value, l->value_len, "upgrade");
+	}
 	for (size_t i = 0; i < N_KNOWN; i++) {
 		if (!is(l->name, l->name_len, known[i].name))
 			continue;
@@ -207,16 +211,17 @@ static bool is_kept(const struct check *c, const struct line *l)
 
 static int check_whole(struct check *c)
 {
-	if (!c->one_zero && !(c->seen & 1u << HOST))
+	if (!c->head->one_zero && !(c->seen & 1u << HOST))
 		return refuse(c, 400, "There is no Host");
 	if (c->head->upgrade && !c->get)
 		return refuse(c, 400, "Only a GET can become a WebSocket");
-	if (c->head->upgrade && (!c->connection_upgrade || !c->version_13 || !(c->seen & 1u << KEY)))
+	if (c->head->upgrade && (!c->upgrades || !c->version_13 || !(c->seen & 1u << KEY)))
 		return refuse(c, 400, "A WebSocket needs Connection: Upgrade, a key, and version 13");
 	if (!c->needs_length && c->head->body)
 		return refuse(c, 400, "A request of this method has no body");
 	if (c->needs_length && !c->has_length)
 		return refuse(c, 411, "A body needs a Content-Length");
+	c->head->last = c->closes || (c->head->one_zero && !c->stays);
 	return 0;
 }
 

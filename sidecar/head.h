@@ -18,6 +18,8 @@ struct head {
 	uint64_t body;   /* its length */
 	bool upgrade;    /* to a WebSocket: what follows is none of HTTP's */
 	bool expects;    /* to be asked for the body: 100 Continue */
+	bool one_zero;   /* HTTP/1.0: knows of no 1xx */
+	bool last;       /* no other request follows on this connection */
 };
 
 /* With its empty line, however that is written; 0: it is not complete. */

@@ -234,7 +234,7 @@ void conn_reply(struct conn *c, const struct reply *r)
 	io->answered = true;
 	n_unsent++;
 	io->status = r->status;
-	io->closing |= io->body_left > 0 || stopping;
+	io->closing |= io->body_left > 0 || stopping || guard_is_last(lws_get_socket_fd(io->wsi));
 	c->owner = NULL;
 	make_head(io, r);
 	io->body_len = r->len;
