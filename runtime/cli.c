@@ -12,7 +12,10 @@
 
 static void print_help(const struct cli *c)
 {
-	printf("Usage: %s\n\n%s\n\nOptions:\n", c->usage, c->summary);
+	printf("Usage: %s\n\n%s\n", c->usage, c->summary);
+	if (c->print_more)
+		c->print_more();
+	printf("\nOptions:\n");
 	for (size_t i = 0; i < c->n; i++) {
 		const struct cli_option *o = &c->options[i];
 		char left[64];

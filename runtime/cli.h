@@ -36,6 +36,7 @@ struct cli_option {
 struct cli {
 	const char *usage;   /* "brig run [OPTION...] ID" */
 	const char *summary; /* one or more lines */
+	void (*print_more)(void); /* to stdout, behind the summary; may be NULL */
 	const struct cli_option *options;
 	size_t n;
 	int min_args, max_args; /* words behind the options; max -1: any number */

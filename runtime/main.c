@@ -92,15 +92,11 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static char *summary_text(void)
+static void print_commands(void)
 {
-	struct strbuf b = {0};
-
-	strbuf_adds(&b, "Runs code that you did not write in namespaces, with limits that hold.\n\n"
-			"Commands:");
+	printf("\nCommands:\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		strbuf_printf(&b, "\n  %-10s %s", commands[i].name, commands[i].summary);
-	return b.p;
+		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
 }
 
 /* With 0, 1 or 2 closed, the next open would become a standard stream of the payload. */
@@ -181,14 +177,14 @@ static int parse_globals(int argc, char **argv, struct rt_globals *g, struct err
 	};
 	const struct cli c = {
 		.usage = "brig [OPTION...] COMMAND [ARGUMENT...]",
-		.summary = summary_text(),
+		.summary = "Runs code that you did not write in namespaces, with limits that hold.",
+		.print_more = print_commands,
 		.options = options,
 		.n = sizeof(options) / sizeof(options[0]),
 		.max_args = -1,
 	};
 	int r = cli_parse(&c, argc, argv, e);
 
-	free((char *)c.summary);
 	if (r < 0 || r == CLI_HELP)
 		return r;
 	if (version) {
