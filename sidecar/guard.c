@@ -3,6 +3,10 @@
  * Both directions have a buffer that nothing is read for when it is full, so a side that does not read stops the
  * other. When the library has closed its end, the client gets the rest and a moment to read it: closing
  * with bytes unread would take the answer away from him.
+ *
+ * A client may say that he says nothing more (shutdown) and wait for his answer. On a unix socket that differs from having
+ * gone. On TCP it does not, until something is sent: so he gets a "100 Continue", which every client of HTTP/1.1 passes
+ * over, and whose machine answers with a reset if he has gone. One of HTTP/1.0 cannot be asked and counts as gone.
  */
 #include "sidecar/guard.h"
 
@@ -47,7 +51,9 @@ struct guard {
 	struct strbuf in, pass, out; /* from the client, for the library, for the client */
 	enum phase phase;
 	uint64_t body_left;
+	uint32_t heard;              /* which of EPOLLIN and EPOLLRDHUP can still tell us something about the client */
 	bool last;                   /* no request comes behind the one that is being answered */
+	bool one_zero, begun;        /* that one; something of its answer is there */
 	bool lingering;
 	int theirs;                  /* number of the library's end; -1: it is closed */
 	struct guard_peer peer;
@@ -96,7 +102,7 @@ static void watch(struct guard *g)
 {
 	bool room = g->lingering || (g->phase != LAST && g->in.len <= HEAD_MAX && g->pass.len < BUFFER_MAX);
 
-	loop_change(&g->client, (room ? EPOLLIN : 0) | (g->out.len ? EPOLLOUT : 0) | EPOLLRDHUP);
+	loop_change(&g->client, (((room ? EPOLLIN : 0) | EPOLLRDHUP) & g->heard) | (g->out.len ? EPOLLOUT : 0));
 	loop_change(&g->inner, (g->out.len < BUFFER_MAX ? EPOLLIN : 0) | (g->pass.len ? EPOLLOUT : 0));
 }
 
@@ -148,10 +154,11 @@ static void overdue(struct loop_timer *t)
 
 /* ---- from the client ---- */
 
+static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
 /* A whole head at the front of `in`; false: there is none yet, or it was refused. */
 static bool take_head(struct guard *g)
 {
-	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	const char *why = NULL;
 	struct head h;
 	size_t n = 0;
@@ -185,6 +192,8 @@ static bool take_head(struct guard *g)
 	g->phase = h.upgrade ? UPGRADING : h.body ? BODY : ANSWER;
 	g->body_left = h.body;
 	g->last = h.last;
+	g->one_zero = h.one_zero;
+	g->begun = false;
 	if (h.body)
 		loop_set_timer(&g->timer, config.body_s * 1000);
 	return true;
@@ -222,18 +231,57 @@ static void take(struct guard *g)
 	}
 }
 
+/* What he has asked for whole is answered, and nothing more can come. */
+static bool is_over(const struct guard *g)
+{
+	bool waits = g->in.len && g->pass.len >= BUFFER_MAX;
+
+	return !g->heard && g->phase != ANSWER && g->phase != REST && g->phase != LAST && !waits;
+}
+
 static void forward(struct guard *g)
 {
 	take(g);
+	if (is_over(g)) {
+		linger(g);
+		return;
+	}
 	flush(&g->inner, &g->pass); /* that the library is gone is told by its end */
 	watch(g);
+}
+
+/* He has shut his side, and what came before that is here, or not (RDHUP). False: he has gone. */
+static bool is_there(struct guard *g, uint32_t left)
+{
+	g->heard = left;
+	if (g->phase == LAST || g->phase == UPGRADING || g->phase == TUNNEL)
+		return g->phase == LAST && !g->lingering;
+	if (g->phase != ANSWER || g->begun || str_eq(g->peer.name, "unix"))
+		return true;
+	if (!g->one_zero)
+		strbuf_add(&g->out, go_on, strlen(go_on));
+	return !g->one_zero && flush(&g->client, &g->out);
+}
+
+/* False: there is nobody there any more. */
+static bool hear(struct guard *g, uint32_t events)
+{
+	char buf[PIECE];
+	ssize_t n;
+
+	if (!(g->client.events & EPOLLIN)) /* more is unread than is taken from him now */
+		return !(events & (EPOLLHUP | EPOLLERR)) && (!(events & EPOLLRDHUP) || is_there(g, EPOLLIN));
+	n = recv(g->client.fd, buf, sizeof(buf), 0);
+	if (n == 0)
+		return !(events & (EPOLLHUP | EPOLLERR)) && is_there(g, 0);
+	if (n > 0 && g->phase != LAST)
+		strbuf_add(&g->in, buf, (size_t)n);
+	return n > 0 || errno == EAGAIN || errno == EINTR;
 }
 
 static void client_ready(struct loop_fd *f, uint32_t events)
 {
 	struct guard *g = CONTAINER_OF(f, struct guard, client);
-	char buf[PIECE];
-	ssize_t n = -1;
 
 	if ((events & EPOLLOUT) && !flush(f, &g->out)) {
 		free_guard(g);
@@ -245,18 +293,10 @@ static void client_ready(struct loop_fd *f, uint32_t events)
 	}
 	if (g->phase == LAST && (events & EPOLLOUT) && !g->lingering)
 		loop_set_timer(&g->timer, CLOSE_MS * 10); /* he reads on */
-	errno = EAGAIN;
-	if (f->events & EPOLLIN)
-		n = recv(f->fd, buf, sizeof(buf), 0);
-	else if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		n = 0; /* gone, with more unread than is taken from him now */
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+	if (hear(g, events))
+		forward(g);
+	else
 		free_guard(g);
-		return;
-	}
-	if (n > 0 && g->phase != LAST)
-		strbuf_add(&g->in, buf, (size_t)n);
-	forward(g);
 }
 
 /* ---- from the library ---- */
@@ -287,6 +327,7 @@ static void inner_ready(struct loop_fd *f, uint32_t events)
 		g->phase = (size_t)n >= strlen(agreed) && memcmp(buf, agreed, strlen(agreed)) == 0 ? TUNNEL : LAST;
 	if (n > 0)
 		strbuf_add(&g->out, buf, (size_t)n);
+	g->begun |= n > 0;
 	if (!flush(&g->client, &g->out)) {
 		free_guard(g);
 		return;
@@ -363,7 +404,7 @@ void guard_accept(int client, bool (*adopt)(int fd))
 	}
 	g = xrealloc(NULL, sizeof(*g));
 	*g = (struct guard){.client = {.fd = -1, .ready = client_ready}, .inner = {.fd = -1, .ready = inner_ready},
-			    .timer = {.due = overdue}, .theirs = -1, .peer = peer,
+			    .timer = {.due = overdue}, .theirs = -1, .peer = peer, .heard = EPOLLIN | EPOLLRDHUP,
 			    .prev = &guards, .next = guards.next};
 	g->next->prev = g;
 	guards.next = g;
