@@ -58,7 +58,7 @@ static void default_options(struct build *b)
 	DEFAULT(o->init, true);
 	DEFAULT(o->best_effort, false);
 	DEFAULT(o->core_scheduling, false);
-	if (!o->outputs_at)
+	if (o->outputs && !o->outputs_at)
 		o->outputs_at = arena_strdup(b->a, SANDBOX_OUTPUTS);
 	o->host_rootfs = !b->s->root->path;
 	o->default_seccomp = !b->s->linux_->seccomp;
@@ -449,6 +449,8 @@ int sandbox_defaults(struct arena *a, struct sandbox *sb, const struct sandbox_h
 
 	if (r < 0)
 		return r;
+	if (b.o->outputs_at && !b.o->outputs)
+		return err_set(e, EINVAL, "outputs-at: there is no directory for outputs to be seen there");
 	default_options(&b);
 	if (b.o->ports && b.o->network.v == SANDBOX_NETWORK_HOST)
 		return err_set(e, EINVAL, "ports: with the host's network every port can be reached");

@@ -344,6 +344,12 @@ static void secrets_and_outputs(void)
 	CHECK(has_option(mount_at("/outputs"), "rw") && has_option(mount_at("/outputs"), "nosuid"));
 	o.secrets.v[0] = (char *)"../x";
 	CHECK_INT(sandbox_defaults(a, &sb, &host_v1, &e), -EINVAL);
+	CHECK_INT(parse("{" ARGS ",\"annotations\":{\"org.brig.outputs\":\"/srv/out\",\"org.brig.outputs-at\":\"/o\"}}"), 0);
+	CHECK_INT(sandbox_defaults(a, &sb, &host_v1, &e), 0);
+	CHECK_STR(mount_at("/o")->source, "/srv/out");
+	CHECK_INT(parse("{" ARGS ",\"annotations\":{\"org.brig.outputs-at\":\"/o\"}}"), 0);
+	CHECK_INT(sandbox_defaults(a, &sb, &host_v1, &e), -EINVAL);
+	CHECK_STR(e.msg, "outputs-at: there is no directory for outputs to be seen there");
 }
 
 static void refusals(void)
