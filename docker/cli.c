@@ -293,24 +293,49 @@ static int run_group(struct dk_context *c, const struct dk_group *g, int argc, c
 	return 1;
 }
 
-/* `docker help [COMMAND...]` */
+/* `docker help [COMMAND...]`: the words behind the last known one are the topic that is not. */
 static int run_help(struct dk_context *c, int argc, char **argv)
 {
-	const struct dk_group *g = argc ? find_group(argv[0]) : NULL;
+	static const struct dk_command help = {.usage = "[command]", .summary = "Help about the command"};
+	uint64_t given[3] = {0};
+	struct dk_parser p = {.c = c, .given = given};
+	struct err e = {0};
 	const struct dk_command *cmd;
+	const struct dk_group *g;
+	auto_strbuf struct strbuf rest = {0};
+	int known = 0;
 
-	if (!argc)
+	if (dk_parse_flags(&p, argc, argv, &e) < 0)
+		return fail_with_usage("docker help", help.usage, dk_error_text(c, &e));
+	if (p.help)
+		return print_help(&help, "docker help");
+	if (!p.argc)
 		return docker_help(stdout);
-	cmd = g && argc > 1 ? find_command(g->name, argv[1]) : g ? NULL : find_command(NULL, argv[0]);
-	if (cmd)
-		return print_help(cmd, g ? arena_printf(c->arena, "docker %s %s", g->name, dk_command_name(cmd, g->name))
-					 : arena_printf(c->arena, "docker %s", cmd->name));
-	if (g && argc == 1)
+	g = find_group(p.argv[0]);
+	known += g != NULL;
+	cmd = known < p.argc ? find_command(g ? g->name : NULL, p.argv[known]) : NULL;
+	if (!g && str_eq(p.argv[0], "help"))
+		cmd = &help;
+	known += cmd != NULL;
+	for (int i = known; i < p.argc; i++)
+		strbuf_printf(&rest, "%s%s", i > known ? " " : "", p.argv[i]);
+	if (known < p.argc)
+		return dk_fail(1, "unknown help topic: %s", rest.p);
+	if (!cmd)
 		return group_help(g, stdout);
-	return dk_fail(1, "unknown help topic: %s", argv[argc - 1]);
+	return print_help(cmd, arena_printf(c->arena, "docker %s%s%s", g ? g->name : "", g ? " " : "",
+					    cmd == &help ? "help" : dk_command_name(cmd, g ? g->name : NULL)));
 }
 
-static int unknown_command(struct dk_context *c, int argc, char **argv)
+/* The version line of --version and of `version`'s callers. */
+static int print_version(void)
+{
+	printf("Docker version %s, build %s\n", DK_CLIENT_VERSION, BRIG_VERSION);
+	return fflush(stdout) ? 1 : 0;
+}
+
+/* --version wins over a word that is no command. */
+static int unknown_command(struct dk_context *c, bool version, int argc, char **argv)
 {
 	struct dk_global_options o = {0};
 	uint64_t given[3] = {0};
@@ -322,15 +347,10 @@ static int unknown_command(struct dk_context *c, int argc, char **argv)
 		return fail_with_usage("docker", "[OPTIONS] COMMAND [ARG...]", dk_error_text(c, &e));
 	if (p.help)
 		return docker_help(stdout);
+	if (version || o.version)
+		return print_version();
 	fprintf(stderr, "docker: unknown command: docker %s\n\nRun 'docker --help' for more information\n", name);
 	return 1;
-}
-
-/* The version line of --version and of `version`'s callers. */
-static int print_version(void)
-{
-	printf("Docker version %s, build %s\n", DK_CLIENT_VERSION, BRIG_VERSION);
-	return fflush(stdout) ? 1 : 0;
 }
 
 static int use_globals(struct dk_context *c, const struct dk_global_options *o)
@@ -378,5 +398,5 @@ int dk_main(struct dk_context *c, int argc, char **argv)
 		return run_group(c, g, p.argc - 1, argv + 1);
 	if (str_eq(argv[0], "help"))
 		return run_help(c, p.argc - 1, argv + 1);
-	return unknown_command(c, p.argc, argv);
+	return unknown_command(c, o.version, p.argc, argv);
 }

@@ -184,6 +184,8 @@ int dk_cmd_pull(struct dk_context *c, const struct dk_args *args, struct err *e)
 
 	if (img_ref_parse(c->arena, args->argv[0], &t.ref, e) < 0)
 		return -e->code;
+	if (o->all_tags && (t.ref.tag || t.ref.digest))
+		return dk_error(c, e, EINVAL, "tag can't be used with --all-tags/-a");
 	if (o->all_tags)
 		return dk_error(c, e, ENOSYS, "--all-tags is not supported: pull the tags by name");
 	t.platform = o->platform && *o->platform ? o->platform : NULL;

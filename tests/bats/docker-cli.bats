@@ -22,6 +22,14 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 	[[ $output == *$'Aliases:\n  docker container ls, docker container list, docker container ps, docker ps\n'* ]] || fail "$output"
 	run_dk help container run
 	[[ $output == 'Usage:  docker container run [OPTIONS] IMAGE [COMMAND] [ARG...]'* ]] || fail "$output"
+	run_dk help version
+	[[ $output == 'Usage:  docker version [OPTIONS]'* ]] || fail "$output"
+	local topic
+	for topic in help --help 'run --help'; do
+		# shellcheck disable=SC2086
+		run_dk help $topic
+		[[ $status == 0 && $output == $'Usage:  docker help [command]\n\nHelp about the command'* ]] || fail "$topic: $output"
+	done
 	run_dk run --name x --help ignored --bogus
 	[[ $status == 0 && $output == 'Usage:  docker run '* ]] || fail "$status $output"
 	# No line is longer than a terminal is wide.
@@ -42,8 +50,22 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 	assert_equal "$status|$stderr" $'1|docker: \'docker exec\' requires at least 2 arguments\n\nUsage:  docker exec [OPTIONS] CONTAINER COMMAND [ARG...]\n\nSee \'docker exec --help\' for more information'
 	run --separate-stderr "$BRIG_DOCKER" -l foo ps
 	assert_equal "$status|$stderr" "1|Unable to parse logging level: foo"
-	run_dk --version
-	[[ $output =~ ^Docker\ version\ [0-9]+\.[0-9]+\.[0-9]+[^\ ]*,\ build\ [^\ ]+$ ]] || fail "$output"
+	run --separate-stderr "$BRIG_DOCKER" help run --foo
+	assert_equal "$status|$stderr" $'125|unknown flag: --foo\n\nUsage:  docker help [command]\n\nRun \'docker help --help\' for more information'
+	local words
+	for words in --version '--version foo' '-v foo bar' 'foo --version'; do
+		# shellcheck disable=SC2086
+		run_dk $words
+		[[ $status == 0 && $output =~ ^Docker\ version\ [0-9]+\.[0-9]+\.[0-9]+[^\ ]*,\ build\ [^\ ]+$ ]] || fail "$words: $output"
+	done
+	run --separate-stderr "$BRIG_DOCKER" --version foo --bar
+	assert_equal "$status|${stderr%%$'\n'*}" "125|unknown flag: --bar"
+	# Each word behind the last one that is known.
+	for words in foo 'foo bar' 'run | foo' 'run | foo bar' 'container | foo' 'container run | a b' 'container run | rm' 'help | help'; do
+		# shellcheck disable=SC2086
+		run --separate-stderr "$BRIG_DOCKER" help ${words/|/}
+		assert_equal "$status|$stderr" "1|unknown help topic: ${words#*| }"
+	done
 }
 
 @test "errors of the client alone: before it looks for anything, and with Docker's codes" {
@@ -56,6 +78,9 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 		run -d -a stdout nosuch => 1 conflicting options: cannot specify both --attach and --detach
 		exec --env-file nofile x y => 1 open nofile: no such file or directory
 		version -f {{ => 64 template parsing error: template: version:1: unclosed action
+		pull -a x:1 => 1 tag can't be used with --all-tags/-a
+		pull -aq x@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 => 1 tag can't be used with --all-tags/-a
+		pull -a UP => 1 invalid reference format: repository name (library/UP) must be lowercase
 		cp :x y => 1 must specify at least one container source
 		tag UP x => 1 Error parsing reference: "UP" is not a valid repository/tag: invalid reference format: repository name (library/UP) must be lowercase
 		volume create --name aa bb => 1 conflicting options: cannot specify a volume-name through both --name and as a positional arg
