@@ -44,7 +44,7 @@ struct dk_context {
 	bool debug;
 	char *long_error;        /* see dk_error */
 	struct dk_store *store;  /* opened by who needs it first; docker/store.h */
-	int exe_mount;           /* of dk_protect, for the first container that is started; <= 0: none */
+	int exe_mount;           /* of dk_protect, for the first container that is started; or -1 */
 };
 
 struct dk_command;

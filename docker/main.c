@@ -5,7 +5,7 @@
 int main(int argc, char **argv, char **env)
 {
 	auto_arena struct arena *a = arena_new();
-	struct dk_context c = {.arena = a, .argv = argv, .env = env};
+	struct dk_context c = {.arena = a, .argv = argv, .env = env, .exe_mount = -1};
 
 	return dk_main(&c, argc, argv);
 }

@@ -301,6 +301,7 @@ int dk_start_detached(struct dk_container *k, int client, struct err *e)
 		monitor(k, take_fd(&mine), fds[1]);
 	}
 	close(fds[1]);
+	cleanup_close(&k->c->exe_mount); /* the monitor has it */
 	if (pid < 0) {
 		err_sys(e, "fork the monitor of the container");
 		dk_abandon(k, e, EXIT_SETUP_FAILED);

@@ -207,9 +207,7 @@ static int launch_with(struct dk_container *k, const int stdio[3], struct err *e
 		.arena = k->c->arena, .ephemeral = true,
 		.network = dk_network_attach, .network_arg = k->network,
 	};
-	if (k->c->exe_mount > 0)
-		k->launch.exe_mount = plan->rootfs->leaving = k->c->exe_mount;
-	k->c->exe_mount = 0;
+	k->launch.exe_mount = plan->rootfs->leaving = take_fd(&k->c->exe_mount);
 	k->launch.interrupt = k->interrupt;
 	memcpy(k->launch.stdio, stdio, sizeof(k->launch.stdio));
 	return rt_launch(&k->launch, e);

@@ -28,12 +28,14 @@ static int detach_shared(int old, struct err *e)
 /*
  * When a mount goes the kernel waits for a grace period of RCU, 0.1 to 0.4 ms: at the last close of a
  * detached one, and for the old root. In the old root they go together. Any file will do as the
- * place; where there is none the last close takes longer, and that is all.
+ * place; where there is none, or no old root goes, the last close waits. It must be here: as long as
+ * a detached mount is open anywhere, whoever reaches it may make it writable.
  */
-static void put_into_old_root(int mount)
+static void let_go(int *mount, bool into_old_root)
 {
-	if (mount >= 0)
-		(void)move_mount(mount, "", AT_FDCWD, "/proc/version", MOVE_MOUNT_F_EMPTY_PATH);
+	if (*mount >= 0 && into_old_root)
+		(void)move_mount(*mount, "", AT_FDCWD, "/proc/version", MOVE_MOUNT_F_EMPTY_PATH);
+	cleanup_close(mount);
 }
 
 static int pivot(struct rootfs_plan *p, struct err *e)
@@ -43,8 +45,6 @@ static int pivot(struct rootfs_plan *p, struct err *e)
 
 	if (shared && old < 0)
 		return err_sys(e, "pivot_root: open the old root");
-	if (!shared)
-		put_into_old_root(p->leaving);
 	if (sys_pivot_root(".", ".") < 0)
 		return err_sys(e, "pivot_root%s", errno == EINVAL
 				  ? " (the root of an initramfs cannot be left: use --no-pivot)"
@@ -60,6 +60,7 @@ int rootfs_pivot(struct rootfs_plan *p, struct err *e)
 {
 	if (fchdir(p->new_root) < 0)
 		return err_sys(e, "enter the rootfs");
+	let_go(&p->leaving, !p->no_pivot && !(p->propagation & MS_SHARED));
 	if (p->no_pivot) {
 		if (chroot(".") < 0)
 			return err_sys(e, "chroot to the rootfs");

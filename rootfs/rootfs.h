@@ -142,7 +142,7 @@ struct rootfs_plan {
 
 	int root_fd; /* detached tree of the root; written by rootfs_open_sources only */
 	int null_fd; /* the host's /dev/null, checked: source of file masks; likewise */
-	int leaving; /* the caller's, or -1: a detached mount of a file, which may go with the old root */
+	int leaving; /* the caller's, or -1: a detached mount of a file, which goes with the old root; INIT closes it */
 	/* INIT only: */
 	int new_root; /* the attached root */
 };

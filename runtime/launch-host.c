@@ -441,6 +441,15 @@ static int spawn_with_oom_score(struct rt_launch *l, const struct ns_spawn *s, s
 	return r;
 }
 
+/* INIT has it (rootfs_plan.leaving) and lets it go before the container's own code can run: from then on
+ * nobody may have it (self.c). INIT may be at work already, so errno is left alone. */
+static void close_exe_mount(struct rt_launch *l)
+{
+	if (l->exe_mount >= 0)
+		raw_close(l->exe_mount);
+	l->exe_mount = -1;
+}
+
 int row_spawn_init(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
@@ -478,6 +487,7 @@ int row_spawn_init(void *ctx, struct err *e)
 	for (size_t i = 0; i < p->n_joins; i++)
 		if (joins[i].fd >= 0)
 			close(joins[i].fd);
+	close_exe_mount(l);
 	l->made = r == 0;
 	return r;
 }

@@ -30,7 +30,7 @@ struct rt_launch {
 	int (*hold)(struct rt_launch *l, void *arg, struct err *e);
 	int (*learn)(struct rt_launch *l, void *arg, struct err *e);
 	void *hold_arg;
-	int exe_mount;              /* of self_protect, or -1; closed here, when that delays nobody any more */
+	int exe_mount;              /* of self_protect, or -1; closed here, when INIT has it */
 	const char *console_socket; /* where the pty goes; NULL: console_master */
 	/* Connects a new network namespace: INIT is in it and waits. May be NULL. What it made is undone
 	 * by the caller, also when a later step fails. */

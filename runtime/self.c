@@ -3,9 +3,9 @@
  * Which way we run now can be seen by the file itself, so there is no variable in the environment
  * that somebody could set: a file on a read-only mount, or one that is sealed against writing.
  *
- * The mount is read-only for good: the descriptor of open_tree is the only handle on it, the exec
- * closes that, and the kernel changes mounts only that are in the caller's mount namespace or still
- * have that descriptor.
+ * The mount is read-only for good once the descriptor of open_tree is closed, which is the only handle on
+ * it: the kernel changes mounts only that are in the caller's mount namespace or still have that
+ * descriptor. Our exec closes it, self_protect does, or INIT does when it leaves the host's root.
  */
 #include "runtime/self.h"
 

@@ -37,7 +37,8 @@ int self_become(int fd, char *const *argv);
  * Returns 0 when nobody can write the file we run from, which it may have to be executed again for,
  * with argv: so before anything is read that cannot be read again. -errno on failure.
  *
- * *ret_mount (may be NULL): -1, or the detached mount that the file is on now, to be closed some time.
- * The last close of it waits for a grace period of the kernel's, 0.1 to 0.4 ms.
+ * *ret_mount (may be NULL): -1, or the detached mount that the file is on now. The last close of it waits
+ * for a grace period of the kernel's, 0.1 to 0.4 ms, and must come before a container can reach the file:
+ * until then the mount can be made writable.
  */
 int self_protect(char **argv, int *ret_mount, struct err *e);

@@ -82,3 +82,49 @@ pid1_is_brig() {
 		exec {fd}<&-
 	done
 }
+
+# A hook that tries to make the mount of its container's executable writable, by its descriptor, as whoever is
+# root in a mount namespace of his own can, and says how that ended.
+hook_remounts() {
+	cat >"$T/remount" <<-END
+	#!/usr/bin/python3
+	import ctypes, errno, json, os, signal, struct, sys
+	pid = json.load(sys.stdin)["pid"]
+	fd = os.open("/proc/%d/exe" % pid, os.O_PATH)
+	libc = ctypes.CDLL(None, use_errno=True)
+	# mount_setattr with AT_EMPTY_PATH, MOUNT_ATTR_RDONLY cleared
+	r = libc.syscall(442, fd, b"", 0x1000, struct.pack("4Q", 0, 1, 0, 0), 32)
+	open("$T/result", "a").write("writable\n" if r == 0 else errno.errorcode[ctypes.get_errno()] + "\n")
+	os.kill(pid, signal.SIGKILL)
+	END
+	chmod 755 "$T/remount"
+}
+
+# As long as the descriptor of a detached mount is open somewhere, the mount can be changed by whoever has a file on it.
+@test "attack: the mount that brig runs from cannot be made writable, whichever way the host's root is left" {
+	need_root # only the host's root could write the file anyway
+	make_bundle "$T/b" /bin/self sandbox --spec -
+	ln -sf /proc/self/exe "$T/b/rootfs/bin/self"
+	mkfifo "$T/never"
+	exec 8<>"$T/never"
+	hook_remounts
+	local change option before userns='.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}] |
+		.linux.gidMappings = .linux.uidMappings'
+	# One row a line: the change of the configuration, the option of run, and what is before brig.
+	while IFS=';' read -r change option before; do
+		jq ".hooks = {poststart: [{path: \"$T/remount\"}]} | ${change:-.}" "$T/b/config.json" >"$T/config"
+		rm -f "$T/result"
+		run unshare -m --propagation private sh -c "${before:-:}"' && exec "$@"' _ \
+			"$BRIG" --root "$BRIG_ROOT" run ${option:+"$option"} -b "$T/b" -f "$T/config" "$(new_id)" <&8
+		assert_equal "$change $option $before: $(cat "$T/result" 2>&1 || echo "$output")" "$change $option $before: EINVAL"
+	done <<-END
+	;;
+	;--no-pivot;
+	.linux.rootfsPropagation = "rshared";;
+	.linux.rootfsPropagation = "slave";;
+	${userns//$'\n'/};;
+	;;mount --bind /dev/null /proc/version;
+	;;mount -t proc -o subset=pid proc /proc;
+	END
+	exec 8<&-
+}
