@@ -20,8 +20,8 @@
 #include "cgroups/internal.h"
 
 #define ALL (CG_DEV_MKNOD | CG_DEV_READ | CG_DEV_WRITE)
-/* Jump offsets are 16 bit; far more rules than any spec has. */
 #define LOAD_TRIES 5
+/* Jump offsets are 16 bit; far more rules than any spec has. */
 #define PROG_MAX 8192
 /* Programs attached to one cgroup that we look at when replacing. */
 #define ATTACHED_MAX 64
