@@ -187,15 +187,30 @@ static void put_time(struct strbuf *b, int64_t time)
 		strbuf_printf(b, "%.3s:%s", zone, zone + 3);
 }
 
+/* A label, a name of an image, a command of exec: no terminal is driven by them, and no line of ours is told by them. */
+static void put_clean(struct arena *a, struct strbuf *b, const char *s)
+{
+	size_t size = 4 * strlen(s) + 8;
+
+	strbuf_adds(b, str_escape(arena_alloc(a, size), size, s));
+}
+
 static void put_text(struct arena *a, struct strbuf *b, const struct dk_event *ev)
 {
 	struct dk_value facts = dk_string_map(a, &ev->attributes, false);
 	const struct dk_member **sorted = dk_sorted_members(&facts);
 
 	put_time(b, ev->time);
-	strbuf_printf(b, " %s %s %s", ev->type, ev->action, ev->id);
-	for (uint32_t i = 0; i < facts.n; i++)
-		strbuf_printf(b, "%s%s=%s", i ? ", " : " (", sorted[i]->key, sorted[i]->value.text);
+	strbuf_printf(b, " %s ", ev->type);
+	put_clean(a, b, ev->action);
+	strbuf_addc(b, ' ');
+	put_clean(a, b, ev->id);
+	for (uint32_t i = 0; i < facts.n; i++) {
+		strbuf_adds(b, i ? ", " : " (");
+		put_clean(a, b, sorted[i]->key);
+		strbuf_addc(b, '=');
+		put_clean(a, b, sorted[i]->value.text);
+	}
 	if (facts.n)
 		strbuf_addc(b, ')');
 	free(sorted);

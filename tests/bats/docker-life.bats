@@ -84,6 +84,18 @@ setup() {
 	dk rm -f zz2
 	assert_equal "$(actions zz | tr '\n' ',')" "create,start,exec_create: true ,exec_start: true ,exec_die,rename,\
 kill,kill,die,stop,start,restart,kill,die,destroy,"
+	# What others have chosen neither drives the terminal nor makes lines.
+	local dirty=$'l\e]0;x\a\xc2\x9bm\x7f\n\u00e9'
+	dk run -d --name dirty --label "$dirty=$dirty" host sleep 1000 >/dev/null
+	dk exec dirty echo "$dirty" >/dev/null
+	dk rm -f dirty >/dev/null
+	run_dk events --since "$SINCE" --until "$(date +%s.%N)" --filter container=dirty
+	local clean='l\x1b]0;x\x07\x9bm\x7f\x0aé'
+	[ "$(grep -cF "$clean=$clean" <<<"$output")" = "$(wc -l <<<"$output")" ] || fail "$output"
+	assert_contains "$output" " container exec_create: echo $clean "
+	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]\|\xc2\x9b' <<<"$output" || fail "$output"
+	run_dk events --since "$SINCE" --until "$(date +%s.%N)" --filter container=dirty --filter event=start --format json
+	assert_equal "$(jq -r --arg l "$dirty" '.Actor.Attributes[$l]' <<<"$output")" "$dirty"
 	run_dk events --filter x=y
 	assert_equal "$stderr" "Error response from daemon: invalid filter 'x'"
 }
