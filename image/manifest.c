@@ -280,9 +280,11 @@ int img_sources_read(const struct img_members *m, struct img_sources *ret, struc
 	*ret = (struct img_sources){0};
 	if (!member)
 		member = img_members_find(m, name = "index.json");
-	if (!member) /* Docker falls back to the format of its first years, and that is what it says */
-		return err_set(e, ENOENT, "open %s/tmp/docker-import-%d/repositories: no such file or directory",
-			       m->store->path, m->work);
+	if (!member) { /* Docker falls back to the format of its first years, and that is what it says */
+		err_set(e, ENOENT, "open %s/tmp/docker-import-%d/repositories: no such file or directory",
+			m->store->path, m->work);
+		return img_members_hint(m, e);
+	}
 	if (img_member_text(m, member, &text, &len, e) < 0)
 		return -e->code;
 	r = json_parse(text, len, m->arena, &v, e);

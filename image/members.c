@@ -112,6 +112,24 @@ static const char *link_target(struct img_members *m, const char *name, const ch
 	return arena_strdup(m->arena, clean + 1);
 }
 
+int img_members_hint(const struct img_members *m, struct err *e)
+{
+	static const char *const of_images[] = {"manifest.json", "index.json", "oci-layout", "repositories"};
+	struct err given = *e;
+
+	for (size_t i = 0; i < sizeof(of_images) / sizeof(of_images[0]); i++)
+		if (find_exact(m, of_images[i]))
+			return -e->code;
+	return m->n ? err_set(e, given.code, "%s (a root file system is for import, not for load)", given.msg)
+		    : -e->code;
+}
+
+static int refuse_member(const struct img_members *m, const char *name, const char *what, struct err *e)
+{
+	err_set(e, EINVAL, "%.100s is %s", name, what);
+	return img_members_hint(m, e);
+}
+
 static int take_member(struct img_members *m, struct img_stream *s, struct archive_entry *entry,
 		       struct img_budget *b, struct err *e)
 {
@@ -132,14 +150,14 @@ static int take_member(struct img_members *m, struct img_stream *s, struct archi
 	to = add_member(m, name);
 	if (archive_entry_hardlink(entry)) {
 		to->target = link_target(m, "", archive_entry_hardlink(entry));
-		return to->target ? 0 : err_set(e, EINVAL, "%.100s is a link out of the archive", name);
+		return to->target ? 0 : refuse_member(m, name, "a link out of the archive", e);
 	}
 	if (type == AE_IFLNK) {
 		to->target = link_target(m, name, archive_entry_symlink(entry));
-		return to->target ? 0 : err_set(e, EINVAL, "%.100s is a link out of the archive", name);
+		return to->target ? 0 : refuse_member(m, name, "a link out of the archive", e);
 	}
 	if (type != AE_IFREG || size < 0)
-		return err_set(e, EINVAL, "%.100s is no regular file", name);
+		return refuse_member(m, name, "no regular file", e);
 	if (atomic_fetch_add(&b->bytes, (uint64_t)size) + (uint64_t)size > b->max_bytes)
 		return err_set(e, EFBIG, "the archive is larger than %llu bytes (BRIG_IMAGE_MAX_BYTES sets the "
 			       "limit)", (unsigned long long)b->max_bytes);

@@ -32,6 +32,8 @@ struct img_members {
 
 /* Reads all of fd. */
 int img_members_read(struct img_members *m, int fd, struct img_budget *budget, struct err *e);
+/* Puts a hint behind an error of an archive that has something in it so far, but no document of an image. */
+int img_members_hint(const struct img_members *m, struct err *e);
 /* By name; a link leads to its target, once. NULL: there is none. */
 const struct img_member *img_members_find(const struct img_members *m, const char *name);
 /* Opens it for reading. */

@@ -41,6 +41,33 @@ outside_is_untouched() { [ "$BEFORE" = "$(stat -c '%n %a %u %h %Y %s' "$T/outsid
 	[ $wrong = 0 ]
 }
 
+@test "image, hostile: an archive of a root file system is no image, and load says where it goes" {
+	local what top
+	mkdir -p "$T/root/etc" "$T/root/bin"
+	echo x >"$T/root/etc/hostname"
+	for what in 'true' 'ln -s /bin/x bin/sh' 'mkfifo p' 'ln -s ../../.. up'; do
+		(cd "$T/root" && eval "$what")
+		for top in . etc bin; do
+			tar -C "$T/root" -czf "$T/root.tgz" "$top"
+			[ "$top" = bin ] && [ "$what" = true ] && continue # empty
+			run "$IMAGE" --data "$T/data" load "$T/root.tgz"
+			assert_status 1
+			assert_contains "$output" "(a root file system is for import, not for load)"
+		done
+	done
+	# Not what fails for another reason, and not what has a document of an image.
+	: >"$T/empty.tar"
+	echo '[]' >"$T/root/manifest.json"
+	mkfifo "$T/root/zzz"
+	tar -C "$T/root" -cf "$T/image.tar" manifest.json zzz
+	head -c 700 <(tar -C "$T/root" -c etc/hostname) >"$T/cut.tar"
+	for what in empty image cut; do
+		run "$IMAGE" --data "$T/data" load "$T/$what.tar"
+		assert_status 1
+		[[ $output != *import,* ]] || fail "$what: $output"
+	done
+}
+
 @test "image, hostile: what an image may not set is left out" {
 	make_outside
 	"$TESTS_LIB/hostile-archives" "$T/archives" "$T/outside" >/dev/null
