@@ -542,6 +542,7 @@ int dk_create(struct dk_container *k, struct dk_run_options *o, bool start_now, 
 	k->record->id = arena_strdup(k->c->arena, id);
 	r = make(k, o, start_now, e);
 	if (r < 0 && k->owner.lock >= 0) {
+		dk_owner_spend(&k->owner);
 		k->record->options = *o;
 		dk_record_remove(k->store, id, k->record, true, &ignored);
 		dk_owner_release(&k->owner);

@@ -34,6 +34,22 @@ static int lock_file(int fd, int how)
 	return r;
 }
 
+static int keep_spare(struct dk_owner *o, struct err *e)
+{
+	for (; o->n_spare < DK_SPARE; o->n_spare++) {
+		o->spare[o->n_spare] = fcntl(o->dir, F_DUPFD_CLOEXEC, 0);
+		if (o->spare[o->n_spare] < 0)
+			return err_sys(e, "keep descriptors for the end of the container");
+	}
+	return 1;
+}
+
+void dk_owner_spend(struct dk_owner *o)
+{
+	while (o->n_spare)
+		close(o->spare[--o->n_spare]);
+}
+
 /* 1: it is ours; 0: the file went away, once more. */
 static int try_take(const struct dk_store *s, const char *id, bool wait, struct dk_owner *o,
 		    struct err *e)
@@ -45,8 +61,13 @@ static int try_take(const struct dk_store *s, const char *id, bool wait, struct 
 		return err_sys(e, "make %s/docker-run/%s", s->roots.run, id);
 	dir = open_dir(s->owners, id);
 	lock = dir < 0 ? -1 : openat(dir, "owner", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (lock < 0)
-		return errno == ENOENT ? 0 : err_sys(e, "open %s/docker-run/%s/owner", s->roots.run, id);
+	if (lock < 0) {
+		int gone = errno == ENOENT;
+
+		err_sys(e, "open %s/docker-run/%s/owner", s->roots.run, id);
+		unlinkat(s->owners, id, AT_REMOVEDIR); /* if it is empty */
+		return gone ? 0 : -e->code;
+	}
 	if (lock_file(lock, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0) {
 		e->code = EBUSY;
 		return errno == EWOULDBLOCK ? -EBUSY : err_sys(e, "lock %s/docker-run/%s", s->roots.run, id);
@@ -55,7 +76,10 @@ static int try_take(const struct dk_store *s, const char *id, bool wait, struct 
 		return 0;
 	*o = (struct dk_owner){.store = s, .dir = take_fd(&dir), .lock = take_fd(&lock)};
 	snprintf(o->id, sizeof(o->id), "%s", id);
-	return 1;
+	if (keep_spare(o, e) > 0)
+		return 1;
+	dk_owner_release(o);
+	return -e->code;
 }
 
 int dk_owner_take(const struct dk_store *s, const char *id, bool wait, struct dk_owner *ret,
@@ -99,6 +123,7 @@ void dk_owner_release(struct dk_owner *o)
 {
 	if (o->lock < 0)
 		return;
+	dk_owner_spend(o);
 	if (unlinkat(o->dir, "owner", 0) == 0 && unlinkat(o->store->owners, o->id, AT_REMOVEDIR) < 0 &&
 	    errno == ENOTEMPTY) {
 		remove_files(o->dir);

@@ -255,6 +255,7 @@ int dk_launch(struct dk_container *k, const int stdio[3], struct err *e)
 		dk_events_of_start(k->store, k->record);
 		return 0;
 	}
+	dk_owner_spend(&k->owner);
 	dk_network_end(&k->store->roots, k->record->id, &k->record->network);
 	return dk_explain_start(k, e);
 }
@@ -344,6 +345,7 @@ int dk_finish(struct dk_container *k, const struct dk_end *end, struct err *e)
 	struct end_note n = {k, end, spec_time_now(now)};
 	int r;
 
+	dk_owner_spend(&k->owner);
 	dk_owner_note_exit(&k->owner, end->code);
 	if (!is_to_go(k))
 		r = dk_record_update(k->store, k->record->id, set_ended, &n, e);
@@ -375,6 +377,7 @@ void dk_abandon(struct dk_container *k, const struct err *why, int code)
 	int r;
 
 	rt_host_close(&k->host);
+	dk_owner_spend(&k->owner);
 	r = k->record->options.remove ? dk_record_remove(k->store, k->record->id, k->record, true, &e)
 				      : dk_record_update(k->store, k->record->id, set_failed, &f, &e);
 	if (r < 0)

@@ -71,9 +71,12 @@ void dk_name_release_all(const struct dk_store *s, const char *id);
 
 /* ---- owners (docker/owner.c) ---- */
 
+/* Who has begun a container must be able to end it: what that opens is kept for it from the start. */
+enum { DK_SPARE = 8 };
 struct dk_owner {
 	const struct dk_store *store;
-	int dir, lock;
+	int dir, lock, spare[DK_SPARE];
+	size_t n_spare;
 	char id[DK_ID_SIZE];
 };
 #define DK_OWNER_NONE {.dir = -1, .lock = -1}
@@ -81,6 +84,8 @@ struct dk_owner {
 /* -EBUSY without a message: somebody else is (wait: waits for him instead). */
 int dk_owner_take(const struct dk_store *s, const char *id, bool wait, struct dk_owner *ret,
 		  struct err *e);
+/* It ends: there are as many descriptors for that as there were when it was taken. */
+void dk_owner_spend(struct dk_owner *o);
 /* For those who wait: how it ended. */
 void dk_owner_note_exit(const struct dk_owner *o, int code);
 /* Removes RUN/docker-run/ID. */

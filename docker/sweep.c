@@ -93,6 +93,7 @@ static void sweep_one(struct dk_store *s, const char *id, bool *swept)
 
 	if (!is_orphan(s, id) || dk_owner_take(s, id, false, &o, &e) < 0)
 		return;
+	dk_owner_spend(&o);
 	if (!*swept)
 		rt_state_sweep(s->runtime.root);
 	*swept = true;

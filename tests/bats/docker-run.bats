@@ -325,3 +325,19 @@ ready"
 }
 
 log_has() { dk logs "$1" 2>&1 | grep -q "$2"; }
+
+@test "run: with too few descriptors, wherever they end, nothing is left of --rm, and else the record says what failed" {
+	local n name
+	for n in $(seq 5 26) 30 36 42 48 54; do
+		for name in "r$n --rm" "k$n" "d$n -d"; do
+			# shellcheck disable=SC2086
+			(ulimit -n "$n" && exec timeout 20 "$BRIG_DOCKER" run --name $name host true) >/dev/null 2>>"$T/err" || true
+		done
+	done
+	! grep warning "$T/err" || fail "something could not be ended"
+	grep -q 'Too many open files' "$T/err"
+	dk ps -aq | xargs -r "$BRIG_DOCKER" inspect -f '{{.Name}} {{.State.Status}} {{.State.ExitCode}} {{.State.Error}}' >"$T/records"
+	! grep -v '^/[kd][0-9]* \(exited 0 $\|created 12[57] .*\(Too many open files\|/newuidmap: .*\)\)' "$T/records" || fail "$(cat "$T/records")"
+	grep -q created "$T/records"
+	dk ps -aq | xargs -r "$BRIG_DOCKER" rm >/dev/null
+}
