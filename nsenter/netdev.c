@@ -264,11 +264,26 @@ static int arrive(const struct move *m, struct ns_netdev *d, const char *tempora
 	return settle(m->there, d, true, l, e);
 }
 
+/* With these addresses. */
+static int put_back(const struct move *m, const struct ns_netdev *d, struct addresses *l, struct err *e)
+{
+	int index, r = change_link(m->there, d->index, m->home, d->host_name);
+
+	if (r < 0)
+		return fail(e, d, r, "move it back");
+	index = find_link(m->here, d->host_name);
+	if (index <= 0)
+		return fail(e, d, index < 0 ? index : -ENODEV, "find it again");
+	l->index = (unsigned)index;
+	return settle(m->here, d, d->was_up, l, e);
+}
+
 static int move_one(const struct move *m, struct ns_netdev *d, struct err *e)
 {
 	struct addresses l = {.n = 0};
 	char temporary[IFNAMSIZ];
 	struct ifinfomsg i;
+	struct err ignored;
 	int index = look_up(m->here, d->host_name, &i), r;
 
 	if (index <= 0)
@@ -282,24 +297,20 @@ static int move_one(const struct move *m, struct ns_netdev *d, struct err *e)
 	r = change_link(m->here, index, m->target, temporary);
 	if (r < 0)
 		return fail(e, d, r, "move it into the container");
-	return arrive(m, d, temporary, &l, e);
+	r = arrive(m, d, temporary, &l, e);
+	if (r < 0 && d->index) { /* it has not got all of its addresses yet */
+		(void)put_back(m, d, &l, &ignored);
+		d->index = 0;
+	}
+	return r;
 }
 
 static int return_one(const struct move *m, const struct ns_netdev *d, struct err *e)
 {
 	struct addresses l = {.index = (unsigned)d->index};
-	int index, r = read_addresses(m->there, &l);
+	int r = read_addresses(m->there, &l);
 
-	if (r < 0)
-		return fail(e, d, r, "read its addresses");
-	r = change_link(m->there, d->index, m->home, d->host_name);
-	if (r < 0)
-		return fail(e, d, r, "move it back");
-	index = find_link(m->here, d->host_name);
-	if (index <= 0)
-		return fail(e, d, index < 0 ? index : -ENODEV, "find it again");
-	l.index = (unsigned)index;
-	return settle(m->here, d, d->was_up, &l, e);
+	return r < 0 ? fail(e, d, r, "read its addresses") : put_back(m, d, &l, e);
 }
 
 /* All are tried; the first error counts. */

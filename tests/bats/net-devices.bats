@@ -105,6 +105,20 @@ on_host() {
 	[ -z "$(grep -E '^[0-9]+: d1[^<]*<[^>]*\bUP\b' <<<"$output")" ]
 }
 
+@test "a move that fails half way: all devices are back, as they were" {
+	devices_bundle '{d0: {name: "eth0"}, d1: {name: "eth0"}}' true
+	on_host 'ip link add d1 type veth peer name p1
+		ip addr add 10.7.0.1/24 dev d0
+		ip addr add 10.7.1.1/24 dev d1
+		ip link set d1 up
+		trap "ip -o addr show; ip -o link show d1" EXIT'
+	[ "$status" -ne 0 ]
+	assert_contains "$stderr" "network device d1: rename it in the container: File exists"
+	assert_contains "$output" "inet 10.7.0.1/24"
+	assert_contains "$output" "inet 10.7.1.1/24"
+	[ -n "$(grep -E '^[0-9]+: d1[^<]*<[^>]*\bUP\b' <<<"$output")" ]
+}
+
 @test "what cannot be a name, and a container without a network of its own, are errors" {
 	devices_bundle '{d0: {name: "a/b"}}' true
 	on_host :
