@@ -338,6 +338,17 @@ static void inner_ready(struct loop_fd *f, uint32_t events)
 
 /* ---- connections ---- */
 
+/* Who has one IPv6 address has 2^64 of them; one that stands for an IPv4 address counts alone, as that does. */
+static void describe_group(const struct in6_addr *a, struct guard_peer *p)
+{
+	struct in6_addr net = *a;
+
+	if (IN6_IS_ADDR_V4MAPPED(a))
+		return;
+	memset(net.s6_addr + 8, 0, 8);
+	inet_ntop(AF_INET6, &net, p->group, sizeof(p->group));
+}
+
 static void describe(int fd, struct guard_peer *p)
 {
 	union { struct sockaddr any; struct sockaddr_in in; struct sockaddr_in6 in6; } a = {0};
@@ -355,7 +366,10 @@ static void describe(int fd, struct guard_peer *p)
 	} else if (a.any.sa_family == AF_INET6) {
 		inet_ntop(AF_INET6, &a.in6.sin6_addr, p->name, sizeof(p->name));
 		p->local = IN6_IS_ADDR_LOOPBACK(&a.in6.sin6_addr);
+		describe_group(&a.in6.sin6_addr, p);
 	}
+	if (!*p->group)
+		memcpy(p->group, p->name, sizeof(p->group));
 }
 
 /* Those of a unix socket are all one peer, and may be. */
@@ -364,7 +378,7 @@ static bool too_many(const struct guard_peer *p)
 	size_t n = 0;
 
 	for (struct guard *g = guards.next; g != &guards; g = g->next)
-		n += str_eq(g->peer.name, p->name);
+		n += str_eq(g->peer.group, p->group);
 	return n >= config.max_peer_connections && !str_eq(p->name, "unix");
 }
 

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct guard_peer { char name[64]; bool local; };
+/* group: who shares a limit with him. */
+struct guard_peer { char name[64], group[64]; bool local; };
 
 /* A new connection, which is taken over; adopt gets the library's end, to be closed by whoever has it. */
 void guard_accept(int client, bool (*adopt)(int fd));

@@ -22,6 +22,15 @@ best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
 	brigd_check brigd-hammer
 }
 
+@test "brigd: the addresses of one IPv6 network share their number of connections, those of IPv4 do not" {
+	need_brigd
+	unshare -n true 2>/dev/null || skip "no network namespace can be made here"
+	export BRIGD T BRIG_ROOT BRIGD_OPTIONS=--best-effort
+	run unshare -n sh -c 'ip link set lo up && ip -6 route add local 2001:db8::/32 dev lo &&
+		exec /usr/bin/python3 "$0"' "$TESTS_LIB/brigd-peers"
+	assert_status 0
+}
+
 @test "brigd: settings that are wrong end it with a sentence" {
 	need_brigd
 	local line options words
