@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By descriptors, and the container is looked at again when they are open: a pid may be somebody
- * else's at once, the host's even, and his namespaces would be joined.
+ * By descriptors below that of the process in /proc, and the container is looked at again when that is open: a pid
+ * may be somebody else's at once, the host's even, and his namespaces would be joined. The descriptor never is.
  */
 #include "docker/share.h"
 
@@ -22,6 +22,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/path.h"
+#include "base/procfs.h"
 #include "base/str.h"
 #include "base/sys.h"
 #include "docker/container.h"
@@ -57,7 +59,14 @@ struct other {
 	const char *no_such, *not_running; /* Docker's words in front; "" */
 	struct dk_record *record;
 	int pid;
+	int proc;            /* its directory in /proc; -1 */
 };
+
+static void close_other(struct other *o)
+{
+	cleanup_close(&o->proc);
+}
+#define auto_other __attribute__((cleanup(close_other)))
 
 static int look(struct other *o, struct err *e)
 {
@@ -75,6 +84,21 @@ static int look(struct other *o, struct err *e)
 	return 0;
 }
 
+/* It is the container's first process when it is looked at again, and the descriptor is of no other. */
+static int find_process(struct other *o, struct err *e)
+{
+	int r = look(o, e), pid = o->pid;
+
+	if (r == 0)
+		o->proc = r = procfs_openat(o->k->host.procfs, arena_printf(o->k->c->arena, "%d", pid),
+					    O_RDONLY | O_DIRECTORY, e);
+	if (r >= 0)
+		r = look(o, e);
+	if (r == 0 && o->pid != pid)
+		r = dk_daemon_error(o->k->c, e, EAGAIN, "container %s has been restarted meanwhile", o->name);
+	return r;
+}
+
 static bool same_file(int x, int y)
 {
 	struct stat a, b;
@@ -82,12 +106,12 @@ static bool same_file(int x, int y)
 	return fstat(x, &a) == 0 && fstat(y, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static int read_map(struct arena *a, int pid, const char *file, struct oci_id_mapping_list *ret, struct err *e)
+static int read_map(struct arena *a, int proc, const char *file, struct oci_id_mapping_list *ret, struct err *e)
 {
 	auto_strbuf struct strbuf text = {0};
 	char *line, *save = NULL;
 
-	if (io_read_file(AT_FDCWD, arena_printf(a, "/proc/%d/%s", pid, file), MAP_TEXT, &text, e) < 0)
+	if (io_read_file(proc, file, MAP_TEXT, &text, e) < 0)
 		return -e->code;
 	*ret = (struct oci_id_mapping_list){.v = arena_array(a, text.len / 4 + 1, sizeof(*ret->v))};
 	for (line = text.len ? strtok_r(text.p, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
@@ -105,15 +129,15 @@ static int take_user(struct other *o, struct err *e)
 	struct dk_context *c = o->k->c;
 	auto_close int user = -1;
 
-	if (ns_open(arena_printf(c->arena, "/proc/%d/ns/user", o->pid), CLONE_NEWUSER, &user, e) < 0)
+	if (ns_open_at(o->proc, "ns/user", CLONE_NEWUSER, &user, e) < 0)
 		return -e->code;
 	if (s->user >= 0)
 		return same_file(s->user, user) ? 0
 			: dk_daemon_error(c, e, EINVAL, "container %s has another user namespace than the others "
 					  "whose namespaces are to be joined, and a process can be in only one",
 					  o->record->id);
-	if (read_map(c->arena, o->pid, "uid_map", &s->uid_maps, e) < 0 ||
-	    read_map(c->arena, o->pid, "gid_map", &s->gid_maps, e) < 0)
+	if (read_map(c->arena, o->proc, "uid_map", &s->uid_maps, e) < 0 ||
+	    read_map(c->arena, o->proc, "gid_map", &s->gid_maps, e) < 0)
 		return -e->code;
 	s->shifted = s->uid_maps.n && s->uid_maps.v[0].host_id != s->uid_maps.v[0].container_id;
 	s->user = take_fd(&user);
@@ -122,24 +146,34 @@ static int take_user(struct other *o, struct err *e)
 
 static int take(struct other *o, const char *ns, uint64_t type, int *ret_fd, struct err *e)
 {
-	int pid;
-	int r = look(o, e);
+	int r = find_process(o, e);
 
-	pid = o->pid;
 	if (r == 0)
 		r = take_user(o, e);
 	if (r == 0 && ns)
-		r = ns_open(arena_printf(o->k->c->arena, "/proc/%d/ns/%s", pid, ns), type, ret_fd, e);
-	if (r == 0)
-		r = look(o, e);
-	if (r == 0 && o->pid != pid)
-		r = dk_daemon_error(o->k->c, e, EAGAIN, "container %s has been restarted meanwhile", o->name);
+		r = ns_open_at(o->proc, ns, type, ret_fd, e);
 	return r;
 }
 
 /* ---- /dev/shm ---- */
 
-struct copier { int user, mnt, fd, code; };
+struct copier { int user, mnt, fd; /* or -errno */ };
+
+/* What is there is the container's: no link leads out of its root, and none through a process of it. */
+static int open_shm(void)
+{
+	auto_close int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), shm = -1;
+	struct err e = {0};
+	int copy;
+
+	if (root < 0)
+		return -errno;
+	shm = path_open_in_root(root, "/dev/shm", O_PATH | O_DIRECTORY | O_NOFOLLOW, &e);
+	if (shm < 0)
+		return shm;
+	copy = open_tree(shm, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	return copy < 0 ? -errno : copy;
+}
 
 /* With our descriptors, in the other's namespaces. */
 static int copy_shm(void *arg)
@@ -147,10 +181,9 @@ static int copy_shm(void *arg)
 	struct copier *c = arg;
 
 	if ((c->user >= 0 && setns(c->user, CLONE_NEWUSER) < 0) || setns(c->mnt, CLONE_NEWNS) < 0)
-		c->code = errno;
-	else if ((c->fd = open_tree(AT_FDCWD, "/dev/shm",
-				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW)) < 0)
-		c->code = errno;
+		c->fd = -errno;
+	else
+		c->fd = open_shm();
 	return 0;
 }
 
@@ -166,7 +199,7 @@ static int run_copier(struct copier *c)
 		;
 	if (dumpable == 1)
 		prctl(PR_SET_DUMPABLE, 1);
-	return c->fd >= 0 ? 0 : -c->code;
+	return c->fd;
 }
 
 /* A copy of the mount that is there, which only who is in its mount namespace can make. */
@@ -178,7 +211,7 @@ static int take_shm(struct other *o, struct err *e)
 	struct statfs fs;
 	int r;
 
-	if (ns_open(arena_printf(o->k->c->arena, "/proc/%d/ns/mnt", o->pid), CLONE_NEWNS, &mnt, e) < 0)
+	if (ns_open_at(o->proc, "ns/mnt", CLONE_NEWNS, &mnt, e) < 0)
 		return -e->code;
 	c.mnt = mnt;
 	r = run_copier(&c);
@@ -195,10 +228,10 @@ static int take_shm(struct other *o, struct err *e)
 static int take_ipc(struct dk_container *k, const char *name, struct err *e)
 {
 	const char *words = arena_printf(k->c->arena, "can't join IPC of container %s: ", name);
-	struct other o = {.k = k, .name = name, .no_such = words, .not_running = words};
+	auto_other struct other o = {.k = k, .name = name, .no_such = words, .not_running = words, .proc = -1};
 	const char *mode;
 
-	if (take(&o, "ipc", CLONE_NEWIPC, &k->share.ipc, e) < 0)
+	if (take(&o, "ns/ipc", CLONE_NEWIPC, &k->share.ipc, e) < 0)
 		return -e->code;
 	mode = o.record->options.ipc;
 	if (!str_eq(mode, "shareable") && !str_eq(mode, "host") && !named(mode))
@@ -229,8 +262,9 @@ int dk_share_prepare(struct dk_container *k, struct err *e)
 {
 	const struct dk_run_options *o = &k->record->options;
 	const char *net = named(k->record->network.mode), *pid = named(o->pid), *ipc = named(o->ipc);
-	struct other by_net = {.k = k, .name = net, .no_such = "", .not_running = "cannot join network: "};
-	struct other by_pid = {.k = k, .name = pid, .not_running = ""};
+	auto_other struct other by_net = {.k = k, .name = net, .no_such = "", .not_running = "cannot join network: ",
+					  .proc = -1};
+	auto_other struct other by_pid = {.k = k, .name = pid, .not_running = "", .proc = -1};
 	int r = 0;
 
 	by_pid.no_such = arena_printf(k->c->arena, "cannot join PID of a non existing container: %s: ", pid ? pid : "");
@@ -239,7 +273,7 @@ int dk_share_prepare(struct dk_container *k, struct err *e)
 	if (r == 0 && net && !same_file(k->share.user, k->network->shared[1]))
 		r = dk_daemon_error(k->c, e, EAGAIN, "container %s has been restarted meanwhile", net);
 	if (r == 0 && pid)
-		r = take(&by_pid, "pid", CLONE_NEWPID, &k->share.pid, e);
+		r = take(&by_pid, "ns/pid", CLONE_NEWPID, &k->share.pid, e);
 	if (r == 0 && ipc)
 		r = take_ipc(k, ipc, e);
 	return r == 0 ? check_place(k, e) : r;

@@ -44,10 +44,10 @@ const char *ns_name(uint64_t type)
 	return NULL;
 }
 
-int ns_open(const char *path, uint64_t type, int *ret_fd, struct err *e)
+int ns_open_at(int dir, const char *path, uint64_t type, int *ret_fd, struct err *e)
 {
 	/* A FIFO must not make us wait, a terminal not become ours. */
-	auto_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	auto_close int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	const char *want = ns_name(type), *have;
 	struct statfs fs;
 	int is;
@@ -70,6 +70,11 @@ int ns_open(const char *path, uint64_t type, int *ret_fd, struct err *e)
 			       path, have ? have : "unknown");
 	*ret_fd = take_fd(&fd);
 	return 0;
+}
+
+int ns_open(const char *path, uint64_t type, int *ret_fd, struct err *e)
+{
+	return ns_open_at(AT_FDCWD, path, type, ret_fd, e);
 }
 
 int ns_is_ours(int fd, uint64_t type, struct err *e)

@@ -18,6 +18,8 @@ const char *ns_name(uint64_t type);
 /* Opens a namespace file and checks that it is one (nsfs) and of this type; *ret_fd is
  * close-on-exec. Errors name the path. */
 int ns_open(const char *path, uint64_t type, int *ret_fd, struct err *e);
+/* The same below a directory, that of a process in /proc for example. */
+int ns_open_at(int dir, const char *path, uint64_t type, int *ret_fd, struct err *e);
 /* 1 when fd is the namespace of that type that the caller is in, 0 when not, -errno. */
 int ns_is_ours(int fd, uint64_t type, struct err *e);
 

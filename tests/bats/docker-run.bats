@@ -292,6 +292,29 @@ new"
 	dk rmi layered:1 >/dev/null # what it has belongs to others, too
 }
 
+@test "namespaces of other containers: a container that moved its /dev/shm away leads nobody anywhere" {
+	local what
+	layered
+	[ "$(id -u)" != 0 ] || echo '{"allow-privileged": true}' >"$BRIG_DOCKER_CONFIG"
+	# shellcheck disable=SC2016
+	for what in 'ln -s /proc/$$/cwd /dev' 'mkdir /dev; ln -s /t/shm /dev/shm' 'mkdir /dev; ln -s /proc/1/root/t/shm /dev/shm' \
+		'mkdir -p /dev/shm' 'ln -s t /dev'; do
+		dk run -d --name evil --ipc shareable --cap-add SYS_ADMIN layered:1 sh -c "mkdir /t; mount -t tmpfs tmpfs /t; mkdir /t/shm
+			echo reached >/t/shm/file; cd /t; umount -l /dev; rm -rf /dev; ($what); echo done >/t/done; exec sleep 60" >/dev/null
+		wait_for 10 dk exec evil cat /t/done >/dev/null
+		run_dk run --rm --ipc container:evil host cat /dev/shm/file
+		case $what in
+		'ln -s t /dev') assert_equal "$output" reached ;; # a directory of its own, in its own root
+		*)
+			assert_status 125
+			assert_contains "$stderr" "can't join IPC of container evil: its /dev/shm"
+			;;
+		esac
+		dk rm -f evil >/dev/null
+	done
+	dk rmi layered:1 >/dev/null
+}
+
 @test "--userns private: other ids for the host's root, in the store those that the container sees" {
 	need_root
 	run_dk run --rm --userns private host cat /proc/self/uid_map
