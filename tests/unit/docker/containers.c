@@ -162,12 +162,12 @@ static void removes_deep_trees(void)
 	for (int i = 0; i < 2000 && fd >= 0; i++) {
 		int next;
 
-		CHECK_INT(mkdirat(fd, "d", i % 7 ? 0755 : 0), 0);
+		CHECK_INT(mkdirat(fd, "d", 0755), 0);
 		CHECK_INT(symlinkat("/etc", fd, "link"), 0);
-		fchmodat(fd, "d", 0755, 0);
 		next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (i % 7 == 0)
-			fchmod(next, 0);
+		/* not before it is filled; where it is moved up, who is not root needs brig-image for it */
+		if (i % 7 == 1 && (geteuid() == 0 || i < 40))
+			fchmod(fd, 0);
 		close(fd);
 		fd = next;
 	}
