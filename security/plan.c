@@ -69,6 +69,15 @@ static void plan_caps(struct sec_plan *p, const struct oci_process *proc, uint64
 		 "permitted and inheritable");
 }
 
+int sec_deny_groups(struct sec_plan *p, struct err *e)
+{
+	p->set_groups = false;
+	if (!p->groups.n)
+		return 0;
+	return err_set(e, EPERM, "process.user.additionalGids: setgroups is denied in this user namespace, because "
+		       "its group map was written without privilege; newgidmap and a range in /etc/subgid allow it");
+}
+
 static int plan_user(struct sec_plan *p, const struct oci_user *u, const struct sec_options *opt,
 		     struct err *e)
 {
@@ -88,18 +97,14 @@ static int plan_user(struct sec_plan *p, const struct oci_user *u, const struct 
 	if (u->umask.set && u->umask.v > UMASK_MAX)
 		return err_set(e, EINVAL, "process.user.umask: %" PRIu32 " is more than 0777",
 			       u->umask.v);
-	if (opt->setgroups_denied && u->additional_gids.n && !keep)
-		return err_set(e, EPERM, "process.user.additionalGids: setgroups is denied in this "
-			       "user namespace, because its group map was written without "
-			       "privilege; newgidmap and a range in /etc/subgid allow it");
 	p->uid = u->uid;
 	p->gid = u->gid;
-	p->set_groups = !opt->setgroups_denied && !keep;
+	p->set_groups = !keep;
 	if (!keep)
 		p->groups = u->additional_gids;
 	p->keep_groups = keep;
 	p->umask = u->umask;
-	return 0;
+	return opt->setgroups_denied ? sec_deny_groups(p, e) : 0;
 }
 
 static int plan_rlimits(struct arena *a, struct sec_plan *p, const struct oci_rlimit_list *list,

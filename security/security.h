@@ -113,6 +113,9 @@ struct sec_options {
 int sec_plan_build(struct arena *a, const struct sec_options *opt, struct sec_plan **ret_plan,
 		   struct err *e);
 
+/* setgroups is denied, as is seen only after a user namespace was joined: an error when groups are asked for. */
+int sec_deny_groups(struct sec_plan *p, struct err *e);
+
 /* ---- the actions: 0 or -errno ---- */
 /* An anonymous session keyring, always new, with the SELinux label of the process; no-op on kernels
  * without keys and where an outer filter denies every key call. */
