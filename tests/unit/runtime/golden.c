@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "nsenter/clone.h"
 #include "runtime/plan.h"
 #include "spec/default.h"
 #include "spec/sandbox.h"
@@ -179,6 +181,28 @@ static void print_first_difference(const char *name, const char *have, const cha
 	       (int)strcspn(want + i, "\n"), want + i);
 }
 
+static void drop_step(struct strbuf *text, const char *name)
+{
+	char *at = text->p ? strstr(text->p, name) : NULL, *end = at ? strchr(at, '{') : NULL;
+
+	if (!end)
+		return;
+	while (*at != '{')
+		at--;
+	memmove(at, end, strlen(end) + 1);
+	text->len = strlen(text->p);
+}
+
+/* The files are of a build in which INIT shares our memory. With sanitizers it does not, and then the
+ * filter is loaded when the cgroup is made. */
+static void adapt_to_build(struct strbuf *want)
+{
+	if (clone_can_share_vm())
+		return;
+	drop_step(want, "\"load the device filter\"");
+	drop_step(want, "\"wait for the device filter\"");
+}
+
 static void check_case(int i)
 {
 	auto_arena struct arena *a = arena_new();
@@ -201,6 +225,7 @@ static void check_case(int i)
 		return;
 	}
 	CHECK_INT(io_read_file(AT_FDCWD, path, 1 << 20, &want, &e), 0);
+	adapt_to_build(&want);
 	CHECK(str_eq(have.p, strbuf_str(&want)));
 	if (!str_eq(have.p, strbuf_str(&want)))
 		print_first_difference(cases[i].name, have.p, strbuf_str(&want));
