@@ -202,14 +202,20 @@ static void give_up(struct watch *w)
 	w->child = 0;
 }
 
+static struct watch watched; /* a monitor has one container */
+
+void dk_health_end(void)
+{
+	give_up(&watched);
+}
+
 struct dk_station_task *dk_health_task(struct dk_container *k)
 {
-	static struct watch w; /* a monitor has one container */
 	auto_arena struct arena *a = arena_new();
 	struct dk_health h;
 	struct err e = {0};
 
-	give_up(&w);
+	give_up(&watched);
 	if (!dk_health_wanted(k->record))
 		return NULL;
 	dk_health_load(k->store, k->record->id, a, &h);
@@ -217,8 +223,8 @@ struct dk_station_task *dk_health_task(struct dk_container *k)
 	h.streak = 0;
 	if (dk_health_save(k->store, k->record->id, &h, &e) < 0)
 		log_warning("container %.12s: %s", k->record->id, e.msg);
-	w = (struct watch){.task = {.run = run, .fd = -1}, .k = k, .started = dk_now(), .starting = true};
-	w.task.arg = &w;
-	plan_next(&w);
-	return &w.task;
+	watched = (struct watch){.task = {.run = run, .fd = -1}, .k = k, .started = dk_now(), .starting = true};
+	watched.task.arg = &watched;
+	plan_next(&watched);
+	return &watched.task;
 }

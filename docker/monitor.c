@@ -196,6 +196,7 @@ static void run(struct dk_container *k, struct dk_station *s, struct dk_end *ret
 		ns_reap(k->launch.pidfd, &x, NULL, &e);
 	}
 	s->task = NULL;
+	dk_health_end(); /* a probe that still writes would be in the way of the removal */
 	dk_stopped(k, wait_status(k, &x), ret_end);
 }
 

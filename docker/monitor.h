@@ -21,3 +21,5 @@ void dk_monitor_shed(void);
 /* What a monitor does beside, for healthchecks (docker/health-monitor.c); NULL: nothing. For each start. */
 struct dk_station_task;
 struct dk_station_task *dk_health_task(struct dk_container *k);
+/* The container has ended: a probe that is at work is killed, and writes nothing any more. */
+void dk_health_end(void);
