@@ -169,8 +169,10 @@ static int serve(struct err *e)
 		r = access_log_open(e);
 	if (r == 0)
 		r = server_open(&server, e);
-	if (r < 0)
+	if (r < 0) {
+		rundir_close();
 		return r;
+	}
 	prepare_pool();
 	server_run();
 	pool_close();

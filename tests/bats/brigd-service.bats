@@ -52,6 +52,7 @@ best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
 		--max-body 1e6|not a number
 		--listen localhost:80|is not IP:PORT
 		--listen 127.0.0.1:99999|is not IP:PORT
+		--listen 203.0.113.7:9|203.0.113.7:9
 		--open-ports 80,65536|is not a list of ports
 		--open-ports 80,|is not a list of ports
 		--outputs relative|not an absolute path
@@ -60,6 +61,7 @@ best_effort() { limits_work && echo --best-effort=false || echo --best-effort; }
 		--tmp-root /nowhere|without a secret every /execute is refused
 		--config $T/none.json|none.json
 	EOF
+	assert_equal "$(ls "$T")" ""
 	echo '{"max_boddy": 5}' >"$T/c.json"
 	run "$BRIGD" --config "$T/c.json"
 	assert_contains "$output" "max_boddy: there is no such setting"
