@@ -2,7 +2,6 @@
 /* Text -> checked tree -> struct by the field tables -> validated. */
 #include "spec/spec.h"
 
-#include "base/io.h"
 #include "base/str.h"
 #include "spec/check.h"
 
@@ -38,19 +37,6 @@ int spec_parse(const char *text, size_t len, struct arena *a, struct oci_spec **
 	if (r < 0)
 		return r;
 	*ret = s;
-	return 0;
-}
-
-int spec_load_bundle(int bundle_dirfd, const char *file, struct arena *a, struct oci_spec **ret,
-		     struct err *e)
-{
-	auto_strbuf struct strbuf text = {0};
-	int r = io_read_file(bundle_dirfd, file, JSON_MAX_BYTES, &text, e);
-
-	if (r < 0)
-		return r;
-	if (spec_parse(strbuf_str(&text), text.len, a, ret, e) < 0)
-		return err_wrap(e, "%s", file);
 	return 0;
 }
 

@@ -27,8 +27,6 @@ extern const struct json_table oci_spec_table, oci_process_table, oci_user_table
 /* A whole config.json; *ret in a. -EINVAL with the path of the value in the message. */
 int spec_parse(const char *text, size_t len, struct arena *a, struct oci_spec **ret,
 	       struct err *e);
-/* config.json below bundle_dirfd: a regular file, at most JSON_MAX_BYTES. */
-int spec_load_bundle(int bundle_dirfd, const char *file, struct arena *a, struct oci_spec **ret, struct err *e);
 /* The object of linux.resources alone, for `update`. */
 int spec_parse_resources(const char *text, size_t len, struct arena *a,
 			 struct oci_resources **ret, struct err *e);

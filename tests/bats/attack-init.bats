@@ -39,12 +39,17 @@ print(sorted(got))'
 	assert_json .stdout '[]'
 }
 
-@test "attack: an image whose program is /proc/self/exe gets no brig that it can write" {
-	need_root # only the host's root could write the file anyway
+# A container whose program is brig itself, waiting for its input on descriptor 8.
+make_self_bundle() {
 	make_bundle "$T/b" /bin/self sandbox --spec -
 	ln -sf /proc/self/exe "$T/b/rootfs/bin/self"
 	mkfifo "$T/never"
 	exec 8<>"$T/never"
+}
+
+@test "attack: an image whose program is /proc/self/exe gets no brig that it can write" {
+	need_root # only the host's root could write the file anyway
+	make_self_bundle
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" <&8 >/dev/null 2>&1 &
 	wait_for 10 pid1_is_brig || fail "it does not run"
 	# While it runs it is busy; what matters is afterwards.
@@ -103,10 +108,7 @@ hook_remounts() {
 # As long as the descriptor of a detached mount is open somewhere, the mount can be changed by whoever has a file on it.
 @test "attack: the mount that brig runs from cannot be made writable, whichever way the host's root is left" {
 	need_root # only the host's root could write the file anyway
-	make_bundle "$T/b" /bin/self sandbox --spec -
-	ln -sf /proc/self/exe "$T/b/rootfs/bin/self"
-	mkfifo "$T/never"
-	exec 8<>"$T/never"
+	make_self_bundle
 	hook_remounts
 	local change option before userns='.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}] |
 		.linux.gidMappings = .linux.uidMappings'

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -162,61 +160,6 @@ static void test_parts(void)
 	CHECK_INT(spec_parse_resources("{", 1, a, &res, &e), -EINVAL);
 }
 
-static int load(const char *dir, const char **ret_msg)
-{
-	static struct err e;
-	auto_close int fd = open(dir, O_DIRECTORY | O_CLOEXEC);
-	auto_arena struct arena *a = arena_new();
-	struct oci_spec *s = NULL;
-	int r;
-
-	e = (struct err){0};
-	r = spec_load_bundle(fd, "config.json", a, &s, &e);
-	*ret_msg = e.msg;
-	CHECK((r == 0) == (s != NULL));
-	return r;
-}
-
-static void put(const char *path, const char *text, size_t n)
-{
-	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	CHECK_INT(io_write_all(fd, text, n), 0);
-}
-
-static void test_bundle(void)
-{
-	static const char good[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"path\":\"r\"}}";
-	static const char bad[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"path\":7}}";
-	char dir[] = "/tmp/brig-spec-XXXXXX", file[64];
-	auto_strbuf struct strbuf big = {0};
-	const char *msg;
-
-	CHECK(mkdtemp(dir) != NULL);
-	snprintf(file, sizeof(file), "%s/config.json", dir);
-	CHECK_INT(load(dir, &msg), -ENOENT);
-	CHECK_STR(msg, "open config.json: No such file or directory");
-	CHECK_INT(mkdir(file, 0700), 0);
-	CHECK(load(dir, &msg) < 0);
-	CHECK_INT(rmdir(file), 0);
-	CHECK_INT(mkfifo(file, 0600), 0);
-	CHECK(load(dir, &msg) < 0);
-	CHECK_INT(unlink(file), 0);
-	put(file, good, strlen(good));
-	CHECK_INT(load(dir, &msg), 0);
-	put(file, bad, strlen(bad));
-	CHECK_INT(load(dir, &msg), -EINVAL);
-	CHECK_STR(msg, "config.json: root.path: is a number, not a string");
-	put(file, "", 0);
-	CHECK_INT(load(dir, &msg), -EINVAL);
-	while (big.len <= JSON_MAX_BYTES)
-		strbuf_adds(&big, "                                ");
-	put(file, big.p, big.len);
-	CHECK_INT(load(dir, &msg), -EFBIG);
-	CHECK_INT(unlink(file), 0);
-	CHECK_INT(rmdir(dir), 0);
-}
-
 #define WITH(annotation, value, rest) \
 	"{\"ociVersion\":\"1.0.2\",\"root\":{\"path\":\"r\"},\"annotations\":{\"" annotation "\":\"" value "\"}," rest "}"
 #define TIME "\"linux\":{\"namespaces\":[{\"type\":\"time\"}]}"
@@ -255,4 +198,4 @@ static void test_annotations(void)
 }
 
 TEST_MAIN(TEST(test_annotations), TEST(test_round_trip), TEST(test_full_is_full), TEST(test_values),
-	  TEST(test_empty_path_is_a_new_namespace), TEST(test_parts), TEST(test_bundle))
+	  TEST(test_empty_path_is_a_new_namespace), TEST(test_parts))
