@@ -12,7 +12,7 @@
  *
  * Three drivers stand behind one struct cg: v2 by file system (v2.c), v1 (v1.c), and a systemd
  * scope (systemd.c), which after cg_attach is v2 again. cg_open gives back an open struct cg from
- * the strings cg_paths gave for state.json.
+ * the strings cg_paths gave for a record.
  *
  * Default place: <base>/brig-<id>, one level, so that a start makes one directory and nothing is
  * shared between two starts. base is: the nearest cgroup above us (ourselves included) that
@@ -211,7 +211,7 @@ static inline void cleanup_cg(struct cg **cg)
 #define auto_cg __attribute__((cleanup(cleanup_cg)))
 
 /*
- * For state.json: v2 one path "/..."; v1 "v1:memory:/...", one for each hierarchy; systemd also
+ * For a record: v2 one path "/..."; v1 "v1:memory:/...", one for each hierarchy; systemd also
  * "unit:NAME". No cgroup: n == 0. Complete only after cg_attach with the systemd driver.
  */
 struct strv cg_paths(const struct cg *cg, struct arena *a);

@@ -69,7 +69,7 @@ static void plan_notify(struct arena *a, const struct rt_globals *g, struct plan
 	*o->extra_mount = (struct oci_mount){
 		.destination = "/run/notify",
 		.type = "bind",
-		.source = arena_printf(a, "%s/%s/notify", g->root, o->id),
+		.source = arena_printf(a, "%s/%s/%s/notify", g->root, RT_STATE_FILES, o->id),
 		.options = {options, 5},
 	};
 	add_env(o, "NOTIFY_SOCKET=/run/" NOTIFY_SOCK);

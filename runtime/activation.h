@@ -19,7 +19,7 @@ int activation_check_fds(unsigned preserve_fds, struct err *e);
  * preserve_fds grows by the sockets, which are in front of them. */
 void activation_plan(struct arena *a, const struct rt_globals *g, struct plan_options *o);
 
-/* The directory for the socket; dir: the container's state directory. */
+/* The directory for the socket; dir: of rt_state_dir. */
 int notify_make_dir(int dir, struct err *e);
 /* The socket in it: an fd, or -errno. -ENOENT: there is no such directory. */
 int notify_bind(int dir, struct err *e);

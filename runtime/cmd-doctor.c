@@ -302,7 +302,7 @@ static enum verdict check_state(struct doctor *d)
 	char id[48];
 
 	snprintf(id, sizeof(id), "doctor-%ld", (long)getpid());
-	if (rt_state_create(d->globals->root, id, true, &s, &e) < 0) {
+	if (rt_state_create(d->globals->root, id, &s, &e) < 0) {
 		SAY(d, "%s", e.msg);
 		return MISSING;
 	}

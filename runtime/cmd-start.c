@@ -54,11 +54,22 @@ static int await_exec(int fifo, struct err *e)
 
 static int open_fifo(const struct rt_container *c, const char *id, int flags, struct err *e)
 {
-	int fd = openat(c->state.dir, "start", flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	auto_close int dir = rt_state_dir(&c->state, false, e);
+	int fd = dir < 0 ? dir : openat(dir, "start", flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 
+	if (dir < 0)
+		return dir;
 	if (fd < 0 && errno == ENXIO)
 		return err_set(e, EINVAL, "cannot start a container that has stopped");
 	return fd < 0 ? err_sys(e, "open the fifo `start` of %s", id) : fd;
+}
+
+static void remove_fifo(const struct rt_container *c)
+{
+	auto_close int dir = rt_state_dir(&c->state, false, &(struct err){0});
+
+	if (dir >= 0)
+		unlinkat(dir, "start", 0);
 }
 
 /* Ends the container, if it is still the one that we started. */
@@ -97,7 +108,8 @@ static int run_poststart(struct arena *a, const struct rt_globals *g, const stru
 static int start_notify(const struct rt_container *c, struct err *e)
 {
 	struct err mine = {0};
-	int r = getenv("NOTIFY_SOCKET") ? notify_bind(c->state.dir, &mine) : -ENOENT;
+	auto_close int dir = getenv("NOTIFY_SOCKET") ? rt_state_dir(&c->state, false, &mine) : -ENOENT;
+	int r = dir < 0 ? dir : notify_bind(dir, &mine);
 
 	if (r < 0 && r != -ENOENT)
 		*e = mine;
@@ -131,7 +143,7 @@ static int start_container(struct arena *a, const struct rt_globals *g, char **w
 	r = rt_container_set_phase(&c, "running", e);
 	if (r < 0)
 		return r;
-	unlinkat(c.state.dir, "start", 0);
+	remove_fifo(&c);
 	if (write(fifo, "s", 1) != 1)
 		return err_sys(e, "start the container %s", id);
 	cleanup_close(&fifo); /* now INIT alone writes */

@@ -70,7 +70,7 @@ static const char *owner_of(struct arena *a, const struct rt_container *c)
 	struct passwd *pw;
 	struct stat st;
 
-	if (fstat(c->state.dir, &st) == 0)
+	if (fstat(c->state.record, &st) == 0)
 		name = arena_printf(a, "#%u", st.st_uid);
 	while (f && *name == '#' && (pw = fgetpwent(f)))
 		if (pw->pw_uid == st.st_uid)

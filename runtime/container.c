@@ -7,13 +7,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -73,20 +71,12 @@ static void find_init(struct rt_container *c)
 	c->pidfd = take_fd(&fd);
 }
 
-/* Whether the process that is creating it still lives: it holds the lock on `owner`. */
-static bool has_owner(const struct rt_container *c)
-{
-	auto_close int fd = openat(c->state.dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
-}
-
 static enum rt_status find_status(struct rt_container *c)
 {
 	struct err e = {0};
 
 	if (str_eq(c->doc->phase, "creating"))
-		return has_owner(c) ? RT_CREATING : RT_STOPPED;
+		return rt_state_is_owned(&c->state) ? RT_CREATING : RT_STOPPED;
 	if (c->pidfd < 0)
 		return RT_STOPPED;
 	if (c->cgroup && cg_is_frozen(c->cgroup, &e) == 1)
@@ -116,9 +106,9 @@ static int load(struct arena *a, struct rt_container *c, struct err *e)
 /* With everything that was opened in *c, also on failure. */
 static int open_and_load(struct arena *a, bool lock, struct rt_container *c, struct err *e)
 {
-	if (lock && flock(c->state.dir, LOCK_EX) < 0)
-		return err_sys(e, "lock the container %s", c->state.id);
-	return load(a, c, e);
+	int r = lock ? rt_state_take_turn(&c->state, e) : 0;
+
+	return r < 0 ? r : load(a, c, e);
 }
 
 static int finish_open(int r, const char *id, struct rt_container *c, struct rt_container *ret,

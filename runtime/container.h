@@ -21,7 +21,7 @@ struct rt_container {
 };
 
 #define RT_CONTAINER_NONE                                                        \
-	{.state = {.dir = -1, .lock = -1, .root = -1}, .procfs = -1, .pidfd = -1}
+	{.state = RT_STATE_NONE, .procfs = -1, .pidfd = -1}
 
 /* "container does not exist" (-ENOENT), invalid ids (-EINVAL). Strings live in a. */
 int rt_container_open(struct arena *a, const struct rt_globals *g, const char *id,

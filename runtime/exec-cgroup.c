@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works on the strings of state.json: "/path" for v2, "v1:hierarchy:/path" for each one of v1. */
+/* Works on the strings of a record: "/path" for v2, "v1:hierarchy:/path" for each one of v1. */
 #include "runtime/exec-cgroup.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool has_word(const char *list, size_t len, const char *word, size_t n)
 	return false;
 }
 
-/* The part of args that is for a path of state.json; NULL: none. */
+/* The part of args that is for a path of a record; NULL: none. */
 static const char *sub_for(const char *path, const struct cli_list *args)
 {
 	const char *hierarchy = str_starts(path, "v1:") ? path + 3 : NULL;

@@ -150,11 +150,12 @@ bool row_has_notify(const void *ctx)
 int row_make_notify(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
-	int r = notify_make_dir(l->state.dir, e);
+	auto_close int dir = rt_state_dir(&l->state, true, e);
+	int r = dir < 0 ? dir : notify_make_dir(dir, e);
 
 	if (r < 0 || row_is_create(ctx))
 		return r;
-	l->notify_fd = notify_bind(l->state.dir, e);
+	l->notify_fd = notify_bind(dir, e);
 	return l->notify_fd < 0 ? l->notify_fd : 0;
 }
 

@@ -31,7 +31,7 @@ int row_reserve_id(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 
-	return rt_state_create(l->globals->root, l->plan->options.id, true, &l->state, e);
+	return rt_state_create(l->globals->root, l->plan->options.id, &l->state, e);
 }
 
 void row_undo_reserve_id(void *ctx)
@@ -317,10 +317,13 @@ bool row_is_create(const void *ctx)
 int row_make_start_fifo(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
+	auto_close int dir = rt_state_dir(&l->state, true, e);
 
-	if (mkfifoat(l->state.dir, "start", 0600) < 0)
+	if (dir < 0)
+		return dir;
+	if (mkfifoat(dir, "start", 0600) < 0)
 		return err_sys(e, "make the fifo `start`");
-	l->start_fd = openat(l->state.dir, "start", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	l->start_fd = openat(dir, "start", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return l->start_fd < 0 ? err_sys(e, "open the fifo `start`") : 0;
 }
 

@@ -75,7 +75,7 @@ struct rt_launch {
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \
-	.state = {.dir = -1, .lock = -1, .root = -1}
+	.state = RT_STATE_NONE
 
 /* Whether INIT, which follows this plan, will share our memory. */
 bool rt_launch_shares_memory(const struct plan *p);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `owner` is the lock, and holds what was about to be made until state.json is there. A new
- * directory is filled under a temporary name and then renamed, so that an entry with a final
- * name always has its `owner` lock already taken. A sweeper may remove a temporary directory in
- * the moment before its lock is taken; the creator notices (ENOENT) and begins again.
+ * A record that its maker still has to answer for has the sticky bit (it says nothing on a file, so
+ * nobody else's file has it): only those are swept. It is made under its final name, and locked then. A
+ * sweeper may be faster; the maker notices, for the name is gone, and begins again.
+ *
+ * There are three locks on a record: flock is the maker's and inherited by INIT; the first byte, by
+ * fcntl, says the maker's pid; the second one, of an open file description, is the turn that commands
+ * take (start, delete).
  */
 #include "runtime/state.h"
 
@@ -28,10 +31,9 @@
 #include "json/writer.h"
 #include "runtime/runtime.h"
 
-/* state.json holds the configuration, which may have JSON_MAX_BYTES */
-enum { CREATE_TRIES = 16, STATE_MAX = 8 << 20 };
-
-static const char temp_prefix[] = ".new-";
+/* The configuration, which may have JSON_MAX_BYTES, is in state.json and in the last line of a record. */
+enum { CREATE_TRIES = 16, STATE_MAX = 8 << 20, RECORD_MAX = 2 * STATE_MAX };
+enum { OWNED = S_ISVTX | 0600, OWNER_BYTE = 0, TURN_BYTE = 1 };
 
 /* mkdir, with one missing parent. */
 static int make_dirs(const char *path, struct err *e)
@@ -88,15 +90,58 @@ static int open_root(const char *path, struct err *e)
 	return open_existing_root(path, e);
 }
 
-/* A container's directory. In a root with the sticky bit others may have made some. */
-static int open_entry(int root, const char *name)
+/* In a root with the sticky bit others may have made some of what is in it. */
+static bool is_ours(const struct stat *st, mode_t type)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & 022) && (st->st_mode & S_IFMT) == type;
+}
+
+static int open_dir(int root, const char *name)
 {
 	auto_close int fd = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	return st.st_uid != geteuid() || (st.st_mode & 022) ? -EPERM : take_fd(&fd);
+	return is_ours(&st, S_IFDIR) ? take_fd(&fd) : -EPERM;
+}
+
+static int open_record(int root, const char *name, struct stat *ret)
+{
+	auto_close int fd = openat(root, name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, ret) < 0)
+		return -errno;
+	return is_ours(ret, S_IFREG) ? take_fd(&fd) : -EPERM;
+}
+
+static int open_or_make_dir(int root, const char *name, bool make)
+{
+	int fd = open_dir(root, name);
+
+	if (fd != -ENOENT || !make)
+		return fd;
+	if (mkdirat(root, name, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	return open_dir(root, name);
+}
+
+/* <root>/.files/<name>; the former goes to ret_parent, unless that is NULL. */
+static int open_files(int root, const char *name, bool make, int *ret_parent)
+{
+	auto_close int all = open_or_make_dir(root, RT_STATE_FILES, make);
+	int dir = all < 0 ? all : open_or_make_dir(all, name, make);
+
+	if (dir >= 0 && ret_parent)
+		*ret_parent = take_fd(&all);
+	return dir;
+}
+
+int rt_state_dir(const struct rt_state *s, bool make, struct err *e)
+{
+	int dir = open_files(s->root, s->id, make, NULL);
+
+	return dir < 0 ? err_set(e, -dir, "open the files of container %s: %s", s->id, err_name(-dir)) : dir;
 }
 
 /* Searchable for others is allowed: podman makes XDG_RUNTIME_DIR so. */
@@ -163,101 +208,142 @@ static void remove_temporary_files(int dir)
 		closedir(d);
 }
 
-/* `owner` goes last: until then a sweeper can see the entry; an empty directory it removes, too. */
-static void remove_tree(int root, const char *name, int dir)
+static void remove_files(int root, const char *name)
 {
+	auto_close int all = -1, dir = open_files(root, name, false, &all);
+
+	if (dir < 0)
+		return;
 	unlinkat(dir, "state.json", 0);
 	unlinkat(dir, "start", 0);
-	unlinkat(dir, "owner", 0);
-	if (unlinkat(root, name, AT_REMOVEDIR) == 0)
+	if (unlinkat(all, name, AT_REMOVEDIR) == 0)
 		return;
 	unlinkat(dir, "notify/notify.sock", 0);
 	unlinkat(dir, "notify", AT_REMOVEDIR);
 	remove_temporary_files(dir);
-	unlinkat(root, name, AT_REMOVEDIR);
+	unlinkat(all, name, AT_REMOVEDIR);
 }
 
-/* One attempt: 0, or -errno without a message. -ENOENT: a sweeper was faster, try again. */
-static int try_create(int root, const char *id, bool owned, struct rt_state *ret)
+/* The record goes last: until then a sweeper can see it. */
+static void remove_all(int root, const char *name)
 {
-	auto_close int dir = -1, lock = -1;
-	char tmp[64];
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	snprintf(tmp, sizeof(tmp), "%s%ld-%lx", temp_prefix, (long)getpid(), ts.tv_nsec);
-	if (mkdirat(root, tmp, 0700) < 0)
-		return -errno;
-	dir = openat(root, tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	if (owned) {
-		lock = openat(dir, "owner", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (lock < 0)
-			return -errno;
-		if (flock(lock, LOCK_EX | LOCK_NB) < 0)
-			return -ENOENT;
-		fcntl(lock, F_SETLK, &(struct flock){.l_type = F_WRLCK}); /* says who we are */
-	}
-	if (renameat2(root, tmp, root, id, RENAME_NOREPLACE) < 0) {
-		int code = errno;
-
-		remove_tree(root, tmp, dir);
-		return -code;
-	}
-	ret->dir = take_fd(&dir);
-	ret->lock = take_fd(&lock);
-	return 0;
+	remove_files(root, name);
+	unlinkat(root, name, 0);
 }
 
-int rt_state_create(const char *root, const char *id, bool owned, struct rt_state *ret, struct err *e)
+static int lock_byte(int fd, int cmd, int byte)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_start = byte, .l_len = 1};
+	int r;
+
+	do
+		r = fcntl(fd, cmd, &l);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+static int lock_whole(int fd, int how)
+{
+	int r;
+
+	do
+		r = flock(fd, how);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+/* One attempt: a descriptor, or -errno without a message. -ENOENT: a sweeper was faster, try again. */
+static int try_create(int root, const char *id)
+{
+	auto_close int fd = openat(root, id, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OWNED);
+	struct stat st;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = lock_whole(fd, LOCK_EX);
+	if (r == 0 && fstat(fd, &st) < 0)
+		r = -errno;
+	if (r == 0 && st.st_nlink == 0)
+		return -ENOENT;
+	if (r == 0 && !(st.st_mode & S_ISVTX))
+		r = -EOPNOTSUPP;
+	if (r < 0) {
+		unlinkat(root, id, 0);
+		return r;
+	}
+	lock_byte(fd, F_SETLK, OWNER_BYTE); /* says who we are */
+	return take_fd(&fd);
+}
+
+int rt_state_create(const char *root, const char *id, struct rt_state *ret, struct err *e)
 {
 	auto_close int fd = open_root(root, e);
-	struct rt_state s = {.dir = -1, .lock = -1, .root = -1, .id = id};
-	int r = -ENOENT;
+	int record = -ENOENT;
 
 	if (fd < 0)
 		return fd;
-	for (int i = 0; i < CREATE_TRIES && r == -ENOENT; i++)
-		r = try_create(fd, id, owned, &s);
-	if (r == -EEXIST)
+	for (int i = 0; i < CREATE_TRIES && record == -ENOENT; i++)
+		record = try_create(fd, id);
+	if (record == -EEXIST)
 		return err_set(e, EEXIST, "container with given ID already exists: %s", id);
-	if (r < 0)
-		return err_set(e, -r, "make %s/%s: %s", root, id, err_name(-r));
-	s.root = take_fd(&fd);
-	*ret = s;
+	if (record == -EOPNOTSUPP)
+		return err_set(e, EOPNOTSUPP, "the file system of %s keeps no sticky bit of files: use another --root", root);
+	if (record < 0)
+		return err_set(e, -record, "make %s/%s: %s", root, id, err_name(-record));
+	*ret = (struct rt_state){.record = record, .root = take_fd(&fd), .id = id};
 	return 0;
 }
 
 /* flock is inherited and tells no pid; a lock by fcntl is the process's own, gone with it. */
 static pid_t lock_holder(int fd)
 {
-	struct flock l = {.l_type = F_WRLCK};
+	struct flock l = {.l_type = F_WRLCK, .l_start = OWNER_BYTE, .l_len = 1};
 
 	return fcntl(fd, F_GETLK, &l) < 0 || l.l_type == F_UNLCK ? 0 : l.l_pid;
 }
 
 int rt_state_owner(const struct rt_state *s)
 {
-	auto_close int fd = openat(s->dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	pid_t pid = fd < 0 ? 0 : lock_holder(fd);
+	pid_t pid = lock_holder(s->record);
 	auto_close int pidfd = pid > 0 ? sys_pidfd_open(pid, 0) : -1;
 
 	/* It has the lock after we have the pidfd: it is no later process with the same pid. */
-	return pidfd >= 0 && lock_holder(fd) == pid ? take_fd(&pidfd) : -1;
+	return pidfd >= 0 && lock_holder(s->record) == pid ? take_fd(&pidfd) : -1;
 }
 
-int rt_state_own(struct rt_state *s, bool wait, struct err *e)
+int rt_state_own(const struct rt_state *s, bool wait, struct err *e)
 {
-	auto_close int fd = openat(s->dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int r = lock_whole(s->record, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
 
-	if (fd >= 0 && flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (r == -EWOULDBLOCK)
 		return err_set(e, EBUSY, "container %s is being created by a process that cannot be seen "
 					 "from here", s->id);
-	if (fd < 0)
-		return err_sys(e, "lock the container %s", s->id);
-	s->lock = take_fd(&fd);
-	return 0;
+	return r < 0 ? err_set(e, -r, "lock the container %s: %s", s->id, err_name(-r)) : 0;
+}
+
+bool rt_state_is_owned(const struct rt_state *s)
+{
+	if (lock_whole(s->record, LOCK_EX | LOCK_NB) < 0)
+		return true;
+	flock(s->record, LOCK_UN);
+	return false;
+}
+
+static bool has_name(int record)
+{
+	struct stat st;
+
+	return fstat(record, &st) == 0 && st.st_nlink > 0;
+}
+
+int rt_state_take_turn(const struct rt_state *s, struct err *e)
+{
+	int r = lock_byte(s->record, F_OFD_SETLKW, TURN_BYTE);
+
+	if (r < 0)
+		return err_set(e, -r, "lock the container %s: %s", s->id, err_name(-r));
+	return has_name(s->record) ? 0 : err_set(e, ENOENT, "container does not exist: %s", s->id);
 }
 
 static void to_json(const struct spec_state *doc, struct strbuf *b)
@@ -268,37 +354,37 @@ static void to_json(const struct spec_state *doc, struct strbuf *b)
 	spec_state_write(&w, doc);
 }
 
-int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e)
+/* Another line of the record. */
+static int append(const struct rt_state *s, const struct spec_state *doc, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
 	int r;
 
 	to_json(doc, &b);
-	/* A second record (the cgroup is ours) has more in it, so it covers the first one. No ftruncate:
-	 * ext4 then writes the file to the disk when it is closed. */
-	r = lseek(s->lock, 0, SEEK_SET) < 0 ? -errno : io_write_all(s->lock, b.p, b.len);
+	strbuf_addc(&b, '\n');
+	r = io_write_all(s->record, b.p, b.len);
 	return r < 0 ? err_set(e, -r, "write the state of container %s: %s", s->id, err_name(-r)) : 0;
+}
+
+int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e)
+{
+	return append(s, doc, e);
 }
 
 int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, struct err *e)
 {
-	auto_close int fd = openat(s->dir, "state.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	auto_strbuf struct strbuf b = {0};
-	int r;
-
-	if (fd < 0)
-		return err_sys(e, "create the state of container %s", s->id);
-	to_json(doc, &b);
-	r = io_write_all(fd, b.p, b.len);
-	return r < 0 ? err_set(e, -r, "write the state of container %s: %s", s->id, err_name(-r)) : 0;
+	return append(s, doc, e);
 }
 
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e)
 {
+	auto_close int dir = rt_state_dir(s, true, e);
 	auto_strbuf struct strbuf b = {0};
 
+	if (dir < 0)
+		return dir;
 	to_json(doc, &b);
-	return io_replace_file(s->dir, "state.json", &b, 0600, e);
+	return io_replace_file(dir, "state.json", &b, 0600, e);
 }
 
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid)
@@ -320,56 +406,77 @@ void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid
 
 int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e)
 {
-	struct rt_state s = {.dir = -1, .lock = -1, .root = -1, .id = id};
-	auto_close int fd = -1, dir = -1;
+	auto_close int fd = -1, record = -1;
+	struct stat st;
 
 	if (!str_valid_id(id))
 		return err_set(e, EINVAL, "invalid container ID format: %s", id);
 	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd >= 0 ? open_entry(fd, id) : -errno;
-	if (dir == -ENOENT)
+	record = fd >= 0 ? open_record(fd, id, &st) : -errno;
+	if (record == -ENOENT)
 		return err_set(e, ENOENT, "container does not exist: %s", id);
-	if (dir < 0)
-		return err_set(e, -dir, "open %s/%s: %s", root, id, err_name(-dir));
-	s.dir = take_fd(&dir);
-	s.root = take_fd(&fd);
-	*ret = s;
+	if (record < 0)
+		return err_set(e, -record, "open %s/%s: %s", root, id, err_name(-record));
+	*ret = (struct rt_state){.record = take_fd(&record), .root = take_fd(&fd), .id = id};
 	return 0;
 }
 
-static int load_file(const struct rt_state *s, const char *name, struct arena *a,
-		     struct spec_state **ret, struct err *e)
+/* The last whole line: who writes one may have been killed. */
+static const char *last_line(const struct strbuf *b, size_t *ret_len)
+{
+	const char *end = b->len ? memrchr(b->p, '\n', b->len) : NULL;
+	const char *before = end ? memrchr(b->p, '\n', (size_t)(end - b->p)) : NULL;
+	const char *start = before ? before + 1 : b->p;
+
+	*ret_len = end ? (size_t)(end - start) : 0;
+	return end ? start : "";
+}
+
+static int load_record(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
-	int r = io_read_file(s->dir, name, STATE_MAX, &b, e);
+	const char *line;
+	size_t len;
+	int r = lseek(s->record, 0, SEEK_SET) < 0 ? err_sys(e, "read") : io_read_fd(s->record, RECORD_MAX, &b, s->id, e);
+
+	if (r < 0)
+		return r;
+	line = last_line(&b, &len);
+	return spec_state_parse(line, len, a, ret, e);
+}
+
+/* -ENOENT: no later command has written one. */
+static int load_saved(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
+{
+	auto_close int dir = open_files(s->root, s->id, false, NULL);
+	auto_strbuf struct strbuf b = {0};
+	int r = dir < 0 ? err_set(e, -dir, "open the files") : io_read_file(dir, "state.json", STATE_MAX, &b, e);
 
 	return r < 0 ? r : spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
 }
 
-/* state.json is not there before it is published, and not whole in the middle of that. */
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
 {
-	struct err first = {0};
-	int r = load_file(s, "state.json", a, ret, &first);
+	struct err none = {0};
+	int r = load_saved(s, a, ret, &none);
 
-	if (r < 0 && load_file(s, "owner", a, ret, e) == 0)
-		return 0;
 	if (r < 0)
-		*e = first;
+		r = load_record(s, a, ret, e);
+	if (r == 0 && !str_eq((*ret)->id, s->id))
+		r = err_set(e, EINVAL, "it is the one of %s", (*ret)->id);
 	return r < 0 ? err_wrap(e, "the state of container %s", s->id) : 0;
 }
 
 void rt_state_close(struct rt_state *s)
 {
-	cleanup_close(&s->dir);
-	cleanup_close(&s->lock);
+	cleanup_close(&s->record);
 	cleanup_close(&s->root);
 }
 
 void rt_state_remove(struct rt_state *s)
 {
 	if (s->root >= 0)
-		remove_tree(s->root, s->id, s->dir);
+		remove_all(s->root, s->id);
 	rt_state_close(s);
 }
 
@@ -404,56 +511,43 @@ int rt_state_destroy_groups(const struct spec_state *doc, struct err *e)
 
 /* The locks are ours, so the owner is dead: ends what it left, unless that was complete and not to
  * end with its owner (`brig run` and `create`; those are ended by `brig delete`). */
-static void sweep_dead(int root, const char *name, int dir)
+static void sweep_dead(const struct rt_state *s, bool empty)
 {
-	struct rt_state s = {.dir = dir, .lock = -1, .root = -1, .id = name};
 	auto_arena struct arena *a = arena_new();
 	struct spec_state *doc = NULL;
-	struct stat st;
 	struct err e = {0};
 	int r = 0;
 
-	if (rt_state_load(&s, a, &doc, &e) < 0) {
-		if (fstatat(dir, "owner", &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_size > 0)
-			return; /* not written by us */
-		doc = NULL; /* killed before it was written: nothing was made yet */
-	}
+	if (!empty && rt_state_load(s, a, &doc, &e) < 0)
+		return; /* not written by us */
 	if (doc && !doc->ephemeral && !str_eq(doc->phase, "creating")) {
-		unlinkat(dir, "owner", 0); /* it needs no owner any more: no later sweep reads the record */
+		fchmod(s->record, OWNED & ~S_ISVTX); /* no later sweep reads the record */
 		return;
 	}
-	if (doc)
+	if (doc) /* else it was killed before it was written: nothing was made yet */
 		r = rt_state_destroy_groups(doc, &e);
 	if (r < 0) /* kept: the next command tries again */
-		log_warning("sweep %s, left by a killed brig: %s", name, e.msg);
+		log_warning("sweep %s, left by a killed brig: %s", s->id, e.msg);
 	else
-		remove_tree(root, name, dir);
+		remove_all(s->root, s->id);
 }
 
 /*
- * The directory is locked against other commands (delete), `owner` against its owner. Whoever
- * removes the entry has one of the locks, so if `owner` still has a name when we have both, then
- * entry, record and cgroup belong together, and stay so until we are done: a new container of the
- * same name begins with a new directory.
+ * The turn is taken against other commands (delete), the lock against the owner. Whoever removes the
+ * record has one of them, so if it still has a name when we have both, then record, files and cgroup
+ * belong together, and stay so until we are done: a new container of the same name begins with a new file.
  */
 static void sweep_entry(int root, const char *name)
 {
-	auto_close int dir = open_entry(root, name), lock = -1;
 	struct stat st;
+	auto_close int record = str_valid_id(name) ? open_record(root, name, &st) : -EINVAL;
 
-	if (dir < 0)
+	if (record < 0 || !(st.st_mode & S_ISVTX))
 		return;
-	lock = openat(dir, "owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (lock < 0) {
-		/* killed between mkdir and open, or before the last rmdir; empty or busy */
-		if (str_starts(name, temp_prefix) || str_valid_id(name))
-			unlinkat(root, name, AT_REMOVEDIR);
+	if (lock_whole(record, LOCK_EX | LOCK_NB) < 0 || lock_byte(record, F_OFD_SETLK, TURN_BYTE) < 0)
 		return;
-	}
-	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
-		return;
-	if (fstat(lock, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 0)
-		sweep_dead(root, name, dir);
+	if (fstat(record, &st) == 0 && st.st_nlink > 0)
+		sweep_dead(&(struct rt_state){.record = record, .root = root, .id = name}, st.st_size == 0);
 }
 
 void rt_state_sweep(const char *root)
@@ -465,7 +559,6 @@ void rt_state_sweep(const char *root)
 	if (!d)
 		return;
 	for (struct dirent *de; (de = readdir(d));)
-		if (!str_eq(de->d_name, ".") && !str_eq(de->d_name, ".."))
-			sweep_entry(dirfd(d), de->d_name);
+		sweep_entry(dirfd(d), de->d_name);
 	closedir(d);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state directory: <root>/<id>/ (0700) with `owner` (held with flock by an ephemeral
- * container's owner for as long as it lives, so that the kernel tells when the owner died) and
- * `state.json` (0600, replaced atomically). No lock is ever taken for more than one container.
+ * The state root has one file for each container, <root>/<id>: its record, a line of JSON when something
+ * is about to be made and another one when it runs; the last whole line counts. Whoever makes the container
+ * holds it with flock for as long as it lives, so that the kernel tells when it died. What only some
+ * containers need is in <root>/.files/<id>/ (0700): `state.json`, which replaces the record when a later
+ * command has changed something, the fifo `start`, the directory `notify`. No lock is ever taken for more than
+ * one container, and a start makes and removes one file: directories cost more, on a disk much more.
  */
 #pragma once
 
@@ -11,24 +14,27 @@
 #include "spec/state.h"
 
 struct rt_state {
-	int dir;       /* fd of <root>/<id> */
-	int lock;      /* fd of <root>/<id>/owner; -1 when not owned */
+	int record;    /* fd of <root>/<id>, for reading and writing */
 	int root;      /* fd of <root> */
 	const char *id;
 };
+
+#define RT_STATE_FILES ".files"
+#define RT_STATE_NONE {.record = -1, .root = -1}
 
 /* The default state root: /run/brig as root, else $XDG_RUNTIME_DIR/brig (checked: ours, 0700). */
 int rt_state_default_root(struct arena *a, const char **ret, struct err *e);
 /* Where images and containers are kept: BRIG_DOCKER_DATA, else /var/lib/brig as root, else
  * $XDG_DATA_HOME/brig or ~/.local/share/brig. NULL: none of them is known. */
 const char *rt_default_data_root(struct arena *a);
-/* Makes <root>/<id>; -EEXIST "container with given ID already exists". owned: we hold its lock for as
- * long as we live, and the next command ends the container when we die. id must be valid. */
-int rt_state_create(const char *root, const char *id, bool owned, struct rt_state *ret,
-		    struct err *e);
+/* Makes <root>/<id>; -EEXIST "container with given ID already exists". We hold its lock for as long as we
+ * live, and the next command ends the container when we die. id must be valid. */
+int rt_state_create(const char *root, const char *id, struct rt_state *ret, struct err *e);
+/* <root>/.files/<id>, for the caller to close; -ENOENT when there is none, unless it is to be made. */
+int rt_state_dir(const struct rt_state *s, bool make, struct err *e);
 /* Before anything is made on the host, the paths of what will be: for the sweep. */
 int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e);
-/* The first state.json; and any later one (replaced by rename). */
+/* What runs; and what it has become since (replaced by rename; for who has the container's turn). */
 int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, struct err *e);
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e);
 /* init_pid, init_start_time and boot_id: what tells INIT from a later process with the same pid. */
@@ -37,13 +43,17 @@ int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e);
 /* A pidfd of the process that is making the container right now; -1: none (that we can see). */
 int rt_state_owner(const struct rt_state *s);
-/* Takes `owner`, when neither that process nor its INIT holds it any more; wait: for as long as it takes,
+/* Takes the lock, when neither that process nor its INIT holds it any more; wait: for as long as it takes,
  * else -EBUSY. */
-int rt_state_own(struct rt_state *s, bool wait, struct err *e);
+int rt_state_own(const struct rt_state *s, bool wait, struct err *e);
+/* Whether somebody has the lock. */
+bool rt_state_is_owned(const struct rt_state *s);
+/* Waits until no other command works on the container; until s is closed. -ENOENT: it is gone meanwhile. */
+int rt_state_take_turn(const struct rt_state *s, struct err *e);
 /* Ends and removes the cgroups and the resctrl group that the record names, as far as they are there:
  * of the hierarchies of v1 some may be gone already. */
 int rt_state_destroy_groups(const struct spec_state *doc, struct err *e);
-/* Removes the directory; closes the fds. */
+/* Removes the record and what belongs to it; closes the fds. */
 void rt_state_remove(struct rt_state *s);
 void rt_state_close(struct rt_state *s);
 /* Ends and removes every ephemeral container whose owner is gone; never fails the caller. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.json by its field table, and the OCI objects made from it. */
+/* A container's record by its field table, and the OCI objects made from it. */
 #include "spec/state.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ int spec_state_parse(const char *text, size_t len, struct arena *a, struct spec_
 	if (r == 0)
 		r = check_state(s, e);
 	if (r < 0)
-		return err_wrap(e, "state.json");
+		return err_wrap(e, "record");
 	*ret = s;
 	return 0;
 }

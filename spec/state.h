@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two documents about a running container: our own state.json (read and written by a field table;
+ * Two documents about a running container: our own record (read and written by a field table;
  * a new key is one member and one row) and the OCI state object of runtime.md, which `state`,
  * hooks and seccomp agents get.
  */
@@ -54,7 +54,7 @@ struct spec_state {
 
 extern const struct json_table spec_state_table;
 
-/* Text of state.json. The ids and paths in it are checked, for they are used to delete things. */
+/* Text of a record. The ids and paths in it are checked, for they are used to delete things. */
 int spec_state_parse(const char *text, size_t len, struct arena *a, struct spec_state **ret,
 		     struct err *e);
 void spec_state_write(struct json_writer *w, const struct spec_state *s);

@@ -72,7 +72,7 @@ pid1_is_brig() {
 	make_bundle "$T/b" sleep 100
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" &
 	local pid=$! file fd fds=()
-	wait_for 10 test -s "$BRIG_ROOT/$(new_id)/state.json"
+	wait_for 10 is_recorded "$(new_id)"
 	for file in "/proc/$pid/exe" "/proc/$pid/map_files/"*; do
 		[[ $(readlink "$file") == */brig* || $(readlink "$file") == / ]] || continue
 		exec {fd}<"$file"

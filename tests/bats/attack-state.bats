@@ -27,33 +27,80 @@ end_victim() {
 	return $alive
 }
 
-# forge DIR: a record as a killed sandbox leaves it, with the victim's cgroup.
+# forge FILE [ID]: a record as a killed sandbox leaves it, with the victim's cgroup.
 forge() {
-	mkdir -m 700 "$1"
-	jq -n --arg id "${1##*/}" --arg path "$VICTIM_CGROUP" '{version: 1, id: $id, phase: "running",
-		ephemeral: true, cgroup: {manager: "fs", paths: [$path]}}' >"$1/owner"
+	jq -cn --arg id "${2:-${1##*/}}" --arg path "$VICTIM_CGROUP" '{version: 1, id: $id, phase: "running",
+		ephemeral: true, cgroup: {manager: "fs", paths: [$path]}}' >"$1"
+	chmod 1600 "$1"
 }
 
-@test "attack: a directory that is no record of ours is left alone" {
-	mkdir -p "$BRIG_ROOT"/{mine,empty-owner,sub}
-	chmod 700 "$BRIG_ROOT"
-	echo mine >"$BRIG_ROOT/mine/owner"
-	echo data >"$BRIG_ROOT/mine/data"
-	: >"$BRIG_ROOT/empty-owner/owner"
-	echo data >"$BRIG_ROOT/empty-owner/data"
+@test "attack: what is no record of ours is left alone" {
+	mkdir -m 700 "$BRIG_ROOT" "$BRIG_ROOT/sub"
 	echo data >"$BRIG_ROOT/sub/data"
+	: >"$BRIG_ROOT/empty"
+	echo mine >"$BRIG_ROOT/mine"
+	chmod 600 "$BRIG_ROOT"/{empty,mine}
+	echo sticky >"$BRIG_ROOT/sticky"
+	chmod 1600 "$BRIG_ROOT/sticky"
+	mkfifo "$BRIG_ROOT/fifo"
+	ln -s sticky "$BRIG_ROOT/link"
 	sandbox -- true
 	assert_status 0
-	assert_equal "$(cat "$BRIG_ROOT"/*/data | tr '\n' ' ')" "data data data "
-	assert_equal "$(<"$BRIG_ROOT/mine/owner")" mine
+	assert_equal "$(cd "$BRIG_ROOT" && echo *)" "empty fifo link mine sticky sub"
+	assert_equal "$(cat "$BRIG_ROOT"/{sub/data,mine,sticky} | tr '\n' ' ')" "data mine sticky "
+	run_brig list -q
+	assert_equal "$output" ""
+	run_brig delete --force sub
+	[ -e "$BRIG_ROOT/sub/data" ]
 	rm -r "$BRIG_ROOT"
+}
+
+@test "attack: a record under another name is not believed" {
+	make_victim
+	mkdir -m 700 "$BRIG_ROOT"
+	forge "$BRIG_ROOT/forged" other
+	sandbox -- true
+	run_brig delete --force forged
+	[ "$status" != 0 ]
+	end_victim || fail "a cgroup was killed for it"
+	rm -r "$BRIG_ROOT"
+}
+
+@test "attack: the files beside the records are not another user's" {
+	make_bundle "$T/b"
+	mkdir -m 1777 "$BRIG_ROOT"
+	mkdir -m 700 "$T/elsewhere"
+	ln -s "$T/elsewhere" "$BRIG_ROOT/.files"
+	chown -h brigtest1 "$BRIG_ROOT/.files"
+	run_brig create -b "$T/b" "$(new_id)" </dev/null
+	assert_status 1
+	assert_contains "$stderr" "open the files of container"
+	[ -z "$(ls -A "$T/elsewhere")" ]
+	rm "$BRIG_ROOT/.files"
+	mkdir -m 700 "$BRIG_ROOT/.files"
+	chown brigtest1 "$BRIG_ROOT/.files"
+	run_brig create -b "$T/b" "$(new_id)" </dev/null
+	assert_status 1
+	run_brig run -b "$T/b" "$(new_id)"
+	assert_status 0
+	rm -r "$BRIG_ROOT"
+}
+
+@test "attack: a start that was killed before it wrote anything leaves no name behind" {
+	mkdir -m 700 "$BRIG_ROOT"
+	: >"$BRIG_ROOT/half"
+	chmod 1600 "$BRIG_ROOT/half"
+	sandbox -- true
+	assert_status 0
+	[ ! -e "$BRIG_ROOT/half" ]
 }
 
 @test "attack: a record that was forged by another user is not believed" {
 	make_victim
 	mkdir -m 1777 "$BRIG_ROOT"
 	forge "$BRIG_ROOT/forged"
-	chown -R brigtest1 "$BRIG_ROOT/forged"
+	chown brigtest1 "$BRIG_ROOT/forged"
+	chmod 1600 "$BRIG_ROOT/forged"
 	run_brig sandbox -- true
 	run_brig kill --all forged KILL
 	run_brig delete --force forged
@@ -94,10 +141,10 @@ forge() {
 	assert_status 0
 }
 
-@test "attack: half a state.json is not the end of the container" {
+@test "attack: half a record is not the end of the container" {
 	make_bundle "$T/b"
 	create
-	truncate -s 700 "$BRIG_ROOT/$(new_id)/state.json"
+	truncate -s -1 "$BRIG_ROOT/$(new_id)"
 	run_brig state "$(new_id)"
 	assert_json .status creating
 	run_brig delete --force "$(new_id)"

@@ -101,8 +101,8 @@ teardown() {
 	wait_for 5 has_status stopped
 	sleep 1000 3>&- &
 	victim=$!
-	jq -c ".initPid = $victim" "$BRIG_ROOT/$id/state.json" >"$T/new"
-	cat "$T/new" >"$BRIG_ROOT/$id/state.json"
+	tail -n 1 "$BRIG_ROOT/$id" | jq -c ".initPid = $victim" >"$T/new"
+	cat "$T/new" >"$BRIG_ROOT/$id"
 	has_status stopped
 	run_brig kill "$id" KILL
 	assert_status 1

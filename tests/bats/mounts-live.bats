@@ -98,7 +98,7 @@ mounts() { run_brig mounts "$@"; }
 	mounts add "$id" "$T/src" /new/place
 	assert_status 0
 	mounts add --type tmpfs "$id" tmpfs /scratch
-	saved() { jq -c '[.config.mounts[].destination | select(. == "/new/place" or . == "/scratch")]' "$BRIG_ROOT/$id/state.json"; }
+	saved() { jq -c '[.config.mounts[].destination | select(. == "/new/place" or . == "/scratch")]' "$BRIG_ROOT/.files/$id/state.json"; }
 	assert_equal "$(saved)" '["/new/place","/scratch"]'
 	mounts remove "$id" /new/place
 	assert_equal "$(saved)" '["/scratch"]'

@@ -6,7 +6,7 @@ load ../lib/common
 	make_bundle "$T/bundle" sleep 100
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)" &
 	local pid=$! peak
-	wait_for 10 test -s "$BRIG_ROOT/$(new_id)/state.json"
+	wait_for 10 is_recorded "$(new_id)"
 	peak=$(sed -n 's/^VmHWM:\s*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
 	run_brig kill "$(new_id)" KILL
 	wait

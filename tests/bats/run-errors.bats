@@ -73,7 +73,7 @@ broken() {
 @test "run errors: an id that is in use" {
 	make_bundle "$T/bundle" sleep 100
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)" &
-	wait_for 10 test -s "$BRIG_ROOT/$(new_id)/state.json"
+	wait_for 10 is_recorded "$(new_id)"
 	run_brig run -b "$T/bundle" "$(new_id)"
 	assert_status 125
 	assert_contains "$stderr" "container with given ID already exists"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as config.json, process, resources or state.json (the first byte chooses): what is
+ * Any bytes as config.json, process, resources or a record (the first byte chooses): what is
  * accepted must be accepted again when written, and give the same text.
  */
 #include <stdlib.h>

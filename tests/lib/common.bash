@@ -65,6 +65,9 @@ new_id() {
 	echo "t${T##*.}-${1:-1}"
 }
 
+# Whether brig has recorded that the container is there.
+is_recorded() { grep -qsE '"phase":"(created|running)"' "$BRIG_ROOT/$1"; }
+
 # Runs with a login's environment as one of the two accounts of tests/lib/accounts; the state root
 # is one of its own. -d: in a delegated cgroup (cgroup v2 only).
 as_user() {
@@ -203,7 +206,7 @@ leftovers() {
 		done <<<"$mounts"
 	fi
 	# Names with a dot in front are caches, not containers.
-	for path in "$T"/state*/*; do
+	for path in "$T"/state*/* "$T"/state*/.files/*; do
 		[ ! -e "$path" ] || echo "state $path"
 	done
 }

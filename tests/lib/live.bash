@@ -12,9 +12,9 @@ start_container() {
 
 # For the teardown of files that load this.
 end_containers() {
-	local dir
-	for dir in "$BRIG_ROOT"/*; do
-		[ ! -d "$dir" ] || "$BRIG" --root "$BRIG_ROOT" delete -f "${dir##*/}"
+	local record
+	for record in "$BRIG_ROOT"/*; do
+		[ ! -f "$record" ] || "$BRIG" --root "$BRIG_ROOT" delete -f "${record##*/}"
 	done
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.json and the OCI state, the features structure, the default config. */
+/* A container's record and the OCI state, the features structure, the default config. */
 #include <errno.h>
 
 #include "spec/default.h"
@@ -45,16 +45,16 @@ static void test_round_trip(void)
 static void test_refusals(void)
 {
 	static const struct { const char *text, *msg; } bad[] = {
-		{"{}", "state.json: version: is missing"},
-		{"{\"version\":2,\"id\":\"a\"}", "state.json: version: 2 was written by another brig, this one knows 1"},
-		{"{\"version\":1,\"id\":\"../x\"}", "state.json: id: \"../x\" is not a container id"},
-		{"{\"version\":1,\"id\":\"a\",\"initPid\":-1}", "state.json: initPid: -1 is not a process id"},
+		{"{}", "record: version: is missing"},
+		{"{\"version\":2,\"id\":\"a\"}", "record: version: 2 was written by another brig, this one knows 1"},
+		{"{\"version\":1,\"id\":\"../x\"}", "record: id: \"../x\" is not a container id"},
+		{"{\"version\":1,\"id\":\"a\",\"initPid\":-1}", "record: initPid: -1 is not a process id"},
 		{"{\"version\":1,\"id\":\"a\",\"ownerPid\":2147483648}",
-		 "state.json: ownerPid: 2147483648 is not a process id"},
+		 "record: ownerPid: 2147483648 is not a process id"},
 		{"{\"version\":1,\"id\":\"a\",\"cgroup\":{\"made\":[\"/a/../b\"]}}",
-		 "state.json: cgroup: \"/a/../b\" is not a clean path"},
+		 "record: cgroup: \"/a/../b\" is not a clean path"},
 		{"{\"version\":1,\"id\":\"a\",\"phase\":\"x\"}",
-		 "state.json: phase: \"x\" is not one of creating, created, running"},
+		 "record: phase: \"x\" is not one of creating, created, running"},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
