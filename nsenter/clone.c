@@ -232,15 +232,18 @@ static _Noreturn void thread(const struct clone_start *start)
 }
 
 /* It inherits the mask: no signal of the process is its business. */
-long clone_thread(const struct clone_start *start, const struct clone_stack *stack)
+long clone_thread(const struct clone_start *start, const struct clone_stack *stack, unsigned *alive)
 {
 	static const uint64_t all = ~UINT64_C(0);
 	struct clone_args a = {
 		.flags = CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+		.child_tid = (uint64_t)(uintptr_t)alive,
 	};
 	uint64_t old;
 	long tid;
 
+	if (alive)
+		a.flags |= CLONE_CHILD_CLEARTID;
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_BYTES);
 	tid = clone_shared(&a, thread, start, stack);
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_BYTES);

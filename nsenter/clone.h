@@ -39,6 +39,7 @@ long clone_process(struct clone_args *a, const struct clone_start *start,
 /*
  * A thread of the caller on the given stack: main(arg), then it is gone. It shares the caller's
  * thread pointer, errno with it: raw calls only. Its tid or -errno; -ENOSYS without clone3 or on an
- * architecture that is not written here.
+ * architecture that is not written here. *alive becomes 0, with a FUTEX_WAKE, when it is gone and needs
+ * its stack no more; alive may be NULL.
  */
-long clone_thread(const struct clone_start *start, const struct clone_stack *stack);
+long clone_thread(const struct clone_start *start, const struct clone_stack *stack, unsigned *alive);

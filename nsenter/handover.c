@@ -93,7 +93,7 @@ int ns_handover_begin(struct ns_handover *h, int socket, struct err *e)
 	if (r < 0)
 		return r;
 	r = clone_buffer_map(&h->stack, (size_t)(PAGES + 1) * h->page);
-	tid = r < 0 ? r : clone_thread(&start, &h->stack);
+	tid = r < 0 ? r : clone_thread(&start, &h->stack, NULL);
 	if (tid > 0)
 		return 0;
 	clone_stack_unmap(&h->stack);

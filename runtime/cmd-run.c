@@ -145,28 +145,15 @@ static bool is_exposed_to(const struct oci_spec *s)
 	return self_is_exposed_to(&none);
 }
 
-/* Most containers of root have no ids of their own. That is seen in the text already: before it is
- * parsed less of our code is in use, which has to be mapped again. is_exposed_to decides. */
 static int load_protected(struct rt_launch *l, const struct run_options *o, struct rt_bundle *b,
 			  struct err *e)
 {
-	static const char word[] = "uidMappings";
-	char **argv = l->globals->argv;
-	bool early;
-	int r = rt_bundle_read(l->arena, o->bundle, o->config, b, e);
+	int r = rt_bundle_load(l->arena, o->bundle, o->config, b, e);
 
 	if (r < 0)
 		return r;
-	early = geteuid() == 0 && !memmem(strbuf_str(&b->text), b->text.len, word, sizeof(word) - 1);
-	if (early)
-		r = self_protect(argv, &l->exe_mount, e);
-	if (r < 0)
-		strbuf_free(&b->text);
-	else
-		r = rt_bundle_parse(l->arena, b, e);
-	if (r == 0 && !early && is_exposed_to(b->spec))
-		r = self_protect(argv, &l->exe_mount, e);
-	return r;
+	rt_launch_begin_net(l, b->spec);
+	return is_exposed_to(b->spec) ? self_protect(l->globals->argv, &l->exe_mount, e) : 0;
 }
 
 static int load_and_launch(struct rt_launch *l, const struct run_options *o, struct rt_host *h,

@@ -444,13 +444,51 @@ static int spawn_with_oom_score(struct rt_launch *l, const struct ns_spawn *s, s
 	return r;
 }
 
-/* INIT has it (rootfs_plan.leaving) and lets it go before the container's own code can run: from then on
- * nobody may have it (self.c). INIT may be at work already, so errno is left alone. */
-static void close_exe_mount(struct rt_launch *l)
+/* Who connects the network from our side looks for it at INIT before INIT's first row. */
+static bool can_join_net(const struct plan *p)
 {
-	if (l->exe_mount >= 0)
-		raw_close(l->exe_mount);
-	l->exe_mount = -1;
+	return (p->new_ns & (CLONE_NEWNET | CLONE_NEWUSER)) == CLONE_NEWNET && !p->n_joins;
+}
+
+void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s)
+{
+	const struct oci_namespace_list *list = s->linux_ ? &s->linux_->namespaces : NULL;
+	bool wanted = false;
+
+	for (size_t i = 0; list && i < list->n; i++) {
+		if (list->v[i].path || str_eq(list->v[i].type, "user"))
+			return;
+		wanted |= str_eq(list->v[i].type, "network");
+	}
+	if (wanted && geteuid() == 0)
+		ns_net_ahead_begin(&l->net_ahead);
+}
+
+static void take_net(struct rt_launch *l)
+{
+	int fd = ns_net_ahead_take(&l->net_ahead);
+
+	if (can_join_net(l->plan) && !row_has_net_devices(l) && !row_has_net(l) && !row_has_network(l))
+		l->netns = fd;
+	else if (fd >= 0)
+		close(fd);
+}
+
+void rt_launch_drop_net(struct rt_launch *l)
+{
+	int fd = ns_net_ahead_take(&l->net_ahead);
+
+	if (fd >= 0)
+		close(fd);
+	cleanup_close(&l->netns);
+}
+
+/* INIT may be at work already, so errno is left alone. */
+static void raw_close_own(int *fd)
+{
+	if (*fd >= 0)
+		raw_close(*fd);
+	*fd = -1;
 }
 
 int row_spawn_init(void *ctx, struct err *e)
@@ -481,6 +519,9 @@ int row_spawn_init(void *ctx, struct err *e)
 	if (r == 0)
 		r = steps_open(&l->channel, &s, e);
 	l->channel.interrupt = l->interrupt;
+	take_net(l); /* as late as can be */
+	if (l->netns >= 0)
+		s.new_ns &= ~(uint64_t)CLONE_NEWNET;
 	if (r == 0)
 		r = spawn_with_oom_score(l, &s, e);
 	if (r == 0 && s.cgroup_fd >= 0 && !l->channel.child.in_cgroup) {
@@ -490,7 +531,9 @@ int row_spawn_init(void *ctx, struct err *e)
 	for (size_t i = 0; i < p->n_joins; i++)
 		if (joins[i].fd >= 0)
 			close(joins[i].fd);
-	close_exe_mount(l);
+	/* INIT has it (rootfs_plan.leaving) and lets it go before the container's own code can run: from
+	 * then on nobody may have it (self.c). */
+	raw_close_own(&l->exe_mount);
 	l->made = r == 0;
 	return r;
 }

@@ -117,9 +117,24 @@ int row_make_timens(void *ctx, struct err *e)
 	return ns_new_time(LAUNCH(ctx)->host->procfs, o, n, e);
 }
 
-bool row_new_netns(const void *ctx)
+bool row_net_was_made(const void *ctx)
 {
-	return makes(ctx, CLONE_NEWNET);
+	return LAUNCH(ctx)->netns >= 0;
+}
+
+int row_join_net(void *ctx, struct err *e)
+{
+	int fd = LAUNCH(ctx)->netns;
+
+	if (setns(fd, CLONE_NEWNET) < 0)
+		return err_sys(e, "join it");
+	close(fd); /* ours; the parent has its own, under the same number */
+	return 0;
+}
+
+bool row_lo_is_down(const void *ctx)
+{
+	return makes(ctx, CLONE_NEWNET) && !row_net_was_made(ctx);
 }
 
 int row_loopback_up(void *ctx, struct err *e)

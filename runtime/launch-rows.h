@@ -65,7 +65,8 @@ WANTED(row_listener_first);
 WANTED(row_listener_last);
 WANTED(row_new_cgroupns);
 WANTED(row_new_keyring);
-WANTED(row_new_netns);
+WANTED(row_net_was_made);
+WANTED(row_lo_is_down);
 WANTED(row_new_timens);
 WANTED(row_new_userns);
 WANTED(row_no_new_privs);
@@ -96,7 +97,12 @@ RUN(row_go_to_cwd);
 RUN(row_install_filter);
 RUN(row_join_keyring);
 RUN(row_load_devices);
+RUN(row_join_net);
 RUN(row_loopback_up);
+
+/* Waits for what rt_launch_begin_net has begun, and closes it. */
+void rt_launch_drop_net(struct rt_launch *l);
+
 RUN(row_make_cgroup);
 RUN(row_make_cgroupns);
 RUN(row_make_notify);

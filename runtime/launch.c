@@ -56,7 +56,8 @@ static const struct step rows[] = {
 	{"make the cgroup namespace", STEP_INIT, row_new_cgroupns, row_make_cgroupns, NULL},
 	{"enter the delegated cgroup", STEP_PARENT, row_has_child_cgroup, row_enter_child_cgroup, NULL},
 	{"make the time namespace", STEP_INIT, row_new_timens, row_make_timens, NULL},
-	{"bring up the loopback device", STEP_INIT, row_new_netns, row_loopback_up, NULL},
+	{"join the network namespace", STEP_INIT, row_net_was_made, row_join_net, NULL},
+	{"bring up the loopback device", STEP_INIT, row_lo_is_down, row_loopback_up, NULL},
 	{"set the host name", STEP_INIT, row_has_names, row_set_names, NULL},
 	{"prepare the root", STEP_INIT, NULL, row_prepare, NULL},
 	{"mount", STEP_INIT, NULL, row_mount, NULL},
@@ -115,6 +116,7 @@ static void close_private(struct rt_launch *l)
 {
 	rootfs_close(l->plan->rootfs);
 	cleanup_close(&l->exe_mount);
+	rt_launch_drop_net(l);
 	cleanup_close(&l->init_exe);
 	cleanup_close(&l->handler);
 	cleanup_close(&l->net_devices_in);
@@ -246,7 +248,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 void rt_launch_write_steps(struct json_writer *w, const struct plan *p)
 {
 	static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
-	struct rt_launch l = {.plan = p, .devices_beside = can_load_beside(p)};
+	struct rt_launch l = {.plan = p, .netns = -1, .devices_beside = can_load_beside(p)};
 
 	json_begin_array(w);
 	for (size_t i = 0; i < table.n; i++) {

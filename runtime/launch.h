@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cgroups/resctrl.h"
+#include "nsenter/net-ahead.h"
 #include "nsenter/steps.h"
 #include "runtime/listener.h"
 #include "runtime/plan.h"
@@ -30,6 +31,7 @@ struct rt_launch {
 	int (*hold)(struct rt_launch *l, void *arg, struct err *e);
 	int (*learn)(struct rt_launch *l, void *arg, struct err *e);
 	void *hold_arg;
+	struct ns_net_ahead net_ahead; /* a network namespace that may have been begun; ended here */
 	int exe_mount;              /* of self_protect, or -1; closed here, when INIT has it */
 	const char *console_socket; /* where the pty goes; NULL: console_master */
 	/* Connects a new network namespace: INIT is in it and waits. May be NULL. What it made is undone
@@ -53,6 +55,7 @@ struct rt_launch {
 	struct step_channel channel;
 	bool devices_beside;     /* the device filter is loaded while INIT works: it waits for */
 	uint32_t devices_loaded; /* this futex to become 1 */
+	int netns;               /* of net_ahead, for INIT to join; -1: INIT is born in a new one */
 	int handler;             /* the program of run.oci.handler */
 	int init_exe;            /* the tiny init's executable */
 	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
@@ -72,6 +75,7 @@ struct rt_launch {
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
 	.exe_mount = -1, .init_exe = -1, .handler = -1, .net_devices_in = -1, .cwd_fd = -1, \
+	.netns = -1, .net_ahead = NS_NET_AHEAD_NONE,                                    \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \
@@ -79,6 +83,9 @@ struct rt_launch {
 
 /* Whether INIT, which follows this plan, will share our memory. */
 bool rt_launch_shares_memory(const struct plan *p);
+
+/* Begins with the network namespace, where this container will have one that can be made before. */
+void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s);
 
 /*
  * Runs all steps up to the exec of the payload, or with plan.options.create up to where INIT waits

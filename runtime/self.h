@@ -30,7 +30,7 @@ bool self_is_program_safe(int fd, const struct oci_id_mapping_list *uids);
 int self_protect_program(int fd, struct err *e);
 /*
  * self-remap.c: makes fd (readable, the same inode) this process's executable without an exec. argv
- * as of main. One thread only. -errno, with everything working as before, when it cannot be.
+ * as of main. No other thread may use memory but its stack. -errno, with everything working as before, when it cannot be.
  */
 int self_become(int fd, char *const *argv);
 /*

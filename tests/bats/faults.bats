@@ -41,6 +41,10 @@ place=()
 @test "every step has its fault, or a reason why it cannot fail" { faults table; }
 
 @test "each step fails, or dies: the host's, the root's, the process's" { faults steps run; }
+@test "each step fails, or dies: the network namespace that was made ahead" {
+	[ "$(nproc)" -gt 1 ] || skip "it is not made ahead with one processor"
+	faults steps ahead
+}
 @test "each step fails, or dies: hooks" { faults steps hooks; }
 @test "each step fails, or dies: ids, terminal, time, seccomp agent, id-mapped mount" { faults steps more; }
 @test "each step fails, or dies: behind the start of what was created" { faults steps start; }

@@ -34,13 +34,15 @@ with_fds() {
 	assert_contains "$stderr" "descriptor 4"
 }
 
-@test "run cost: two processes, and no more than 500 system calls" {
+@test "run cost: two processes and a thread, and no more than 500 system calls" {
 	command -v strace >/dev/null || skip "no strace on this machine"
 	make_bundle "$T/bundle" true
 	run_brig run -b "$T/bundle" "$(new_id)"
 	strace -f -o "$T/trace" "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
 	echo "$(grep -c '(' "$T/trace") system calls"
-	[ "$(cut -d' ' -f1 "$T/trace" | sort -u | wc -l)" = 2 ]
+	threads=$(grep -c CLONE_THREAD "$T/trace" || true)
+	[ "$threads" -le 1 ]
+	[ "$(cut -d' ' -f1 "$T/trace" | sort -u | wc -l)" = $((2 + threads)) ]
 	[ "$(grep -c '(' "$T/trace")" -lt 500 ]
 }
 
@@ -54,4 +56,32 @@ with_fds() {
 		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
 			"$BRIG" --root "$BRIG_ROOT" $words >/dev/null 2>"$T/errors" || [ $? = 1 ] || fail "$words" "$(cat "$T/errors")"
 	done
+}
+
+# With two processors it is made ahead, by a thread; with one the first process is born in it.
+@test "a new network namespace has lo, up, and nothing else, whoever made it" {
+	make_bundle "$T/bundle" sh -c 'readlink /proc/self/ns/net; ip -o link; ip -o addr'
+	local one
+	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr $one "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+		assert_status 0
+		[ "${lines[0]}" != "$(readlink /proc/self/ns/net)" ]
+		[[ $output == *"1: lo: <LOOPBACK,UP,LOWER_UP> "*"inet 127.0.0.1/8 "* && $output != *"2: "* ]] || fail "$output"
+	done
+}
+
+@test "no network namespace left: the error is the same, whoever makes it" {
+	make_bundle "$T/bundle" true
+	local one said=()
+	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr unshare -U -r -m bash -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"' _ \
+			$one "$BRIG" --cgroup-manager disabled --root "$BRIG_ROOT/$EUID" run -b "$T/bundle" "$(new_id)"
+		assert_status 125
+		said+=("$stderr")
+	done
+	assert_contains "${said[0]}" "too many namespaces"
+	assert_equal "${said[0]}" "${said[1]}"
+	rm -rf "$BRIG_ROOT"
 }
