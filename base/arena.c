@@ -128,15 +128,18 @@ char *arena_strdup(struct arena *a, const char *s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+	char most[256]; /* formatting twice takes twice as long */
 	va_list ap;
 	char *p;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(most, sizeof(most), fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		die_out_of_memory();
+	if ((size_t)n < sizeof(most))
+		return arena_strndup(a, most, (size_t)n);
 	p = arena_alloc(a, (size_t)n + 1);
 	va_start(ap, fmt);
 	vsnprintf(p, (size_t)n + 1, fmt, ap);

@@ -45,18 +45,23 @@ void strbuf_adds(struct strbuf *b, const char *s)
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
+	size_t room;
 	va_list ap;
 	int n;
 
+	strbuf_reserve(b, 64); /* most often enough: formatting twice takes twice as long */
+	room = b->cap - b->len;
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(b->p + b->len, room, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		die_out_of_memory();
-	strbuf_reserve(b, (size_t)n);
-	va_start(ap, fmt);
-	vsnprintf(b->p + b->len, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= room) {
+		strbuf_reserve(b, (size_t)n);
+		va_start(ap, fmt);
+		vsnprintf(b->p + b->len, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->len += (size_t)n;
 }
 
