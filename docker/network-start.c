@@ -354,8 +354,6 @@ int dk_network_attach(void *network, int pidfd, struct err *e)
 	const char *hosts = arena_printf(n->arena, "%s/hosts", s->files);
 	int r = 0;
 
-	if (n->kind != DK_NETWORK_BRIDGED)
-		return 0;
 	for (size_t i = 0; i < s->settings->endpoints.n && r == 0; i++) {
 		struct dk_connecting c = {.id = s->id, .name = s->name, .hostname = s->hostname, .hosts = hosts,
 					  .endpoint = &s->settings->endpoints.v[i], .pidfd = pidfd,

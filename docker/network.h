@@ -21,7 +21,7 @@
  *   start    dk_network_prepare  before rt_host_probe: the network exists, the ports are bound, the
  *                                holder runs; without privileges the caller is in its user
  *                                namespace then (see below)
- *            rt_launch           with .network = dk_network_attach, .network_arg = the network
+ *            rt_launch           for a bridged one with .network = dk_network_attach, .network_arg = the network
  *            dk_network_release  whatever became of it
  *   end      dk_network_end      also for a container of which only the record is left
  *

@@ -194,19 +194,24 @@ static int launch_with(struct dk_container *k, const int stdio[3], struct err *e
 	if (r == 0)
 		r = make_upper(k, &spec->overlay, e);
 	spec->options.limits_change = k->record->options.detach || !k->record->options.remove;
-	if (r == 0)
-		r = plan_build(k->c->arena, &(struct plan_input){spec->oci, &spec->options, &k->host}, &plan, e);
 	if (r < 0)
 		return r;
+	k->launch = (struct rt_launch){
+		RT_LAUNCH_NONE, .host = &k->host, .globals = &k->store->runtime, .arena = k->c->arena, .ephemeral = true,
+		.network = k->network->kind == DK_NETWORK_BRIDGED ? dk_network_attach : NULL,
+		.network_arg = k->network,
+	};
+	rt_launch_begin_net(&k->launch, spec->oci);
+	r = plan_build(k->c->arena, &(struct plan_input){spec->oci, &spec->options, &k->host}, &plan, e);
+	if (r < 0) {
+		rt_launch_drop_net(&k->launch);
+		return r;
+	}
 	dk_spec_place_devices(spec, plan->rootfs);
 	dk_share_place(&k->share, plan->rootfs);
 	if (k->record->host_rootfs)
 		add_dockerenv(k->c->arena, plan->rootfs);
-	k->launch = (struct rt_launch){
-		RT_LAUNCH_NONE, .plan = plan, .host = &k->host, .globals = &k->store->runtime,
-		.arena = k->c->arena, .ephemeral = true,
-		.network = dk_network_attach, .network_arg = k->network,
-	};
+	k->launch.plan = plan;
 	k->launch.exe_mount = plan->rootfs->leaving = take_fd(&k->c->exe_mount);
 	k->launch.interrupt = k->interrupt;
 	memcpy(k->launch.stdio, stdio, sizeof(k->launch.stdio));

@@ -460,7 +460,7 @@ void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s)
 			return;
 		wanted |= str_eq(list->v[i].type, "network");
 	}
-	if (wanted && geteuid() == 0)
+	if (wanted && !l->net && !l->network && geteuid() == 0)
 		ns_net_ahead_begin(&l->net_ahead);
 }
 
@@ -468,7 +468,7 @@ static void take_net(struct rt_launch *l)
 {
 	int fd = ns_net_ahead_take(&l->net_ahead);
 
-	if (can_join_net(l->plan) && !row_has_net_devices(l) && !row_has_net(l) && !row_has_network(l))
+	if (can_join_net(l->plan) && !row_has_net_devices(l))
 		l->netns = fd;
 	else if (fd >= 0)
 		close(fd);

@@ -100,8 +100,6 @@ RUN(row_load_devices);
 RUN(row_join_net);
 RUN(row_loopback_up);
 
-/* Waits for what rt_launch_begin_net has begun, and closes it. */
-void rt_launch_drop_net(struct rt_launch *l);
 
 RUN(row_make_cgroup);
 RUN(row_make_cgroupns);

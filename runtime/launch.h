@@ -84,8 +84,10 @@ struct rt_launch {
 /* Whether INIT, which follows this plan, will share our memory. */
 bool rt_launch_shares_memory(const struct plan *p);
 
-/* Begins with the network namespace, where this container will have one that can be made before. */
+/* Begins with the network namespace, where this container will have one that can be made before. rt_launch
+ * ends that in any case; without it rt_launch_drop_net has to, or the end of the process. */
 void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s);
+void rt_launch_drop_net(struct rt_launch *l);
 
 /*
  * Runs all steps up to the exec of the payload, or with plan.options.create up to where INIT waits
