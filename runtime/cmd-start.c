@@ -19,12 +19,13 @@
 #include "runtime/container.h"
 #include "runtime/hooks.h"
 
-/* INIT's own words, but others of the container's may have had a way to the fifo. */
+/* INIT's own words, but others of the container's may have had a way to the fifo; and our byte is in front of
+ * them when INIT could not take it. */
 static int take_failure(int fifo, struct err *e)
 {
 	struct err said;
 
-	if (read(fifo, &said, sizeof(said)) != (ssize_t)sizeof(said) || said.code <= 0)
+	if (read(fifo, &said, sizeof(said)) != (ssize_t)sizeof(said) || said.code <= 0 || !*said.msg)
 		return err_set(e, EPROTO, "the container's first process failed before its exec");
 	said.msg[sizeof(said.msg) - 1] = '\0';
 	for (char *c = said.msg; *c; c++)

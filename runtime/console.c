@@ -99,23 +99,31 @@ static int open_master(int root, struct err *e)
 	return take_fd(&fd);
 }
 
+/* As the caller wants it, else as its own terminal has it, before the program can ask. */
+static bool first_size(const struct oci_console_size *size, struct winsize *ret)
+{
+	*ret = (struct winsize){0};
+	if (size && size->width && size->height) {
+		ret->ws_row = (unsigned short)size->height;
+		ret->ws_col = (unsigned short)size->width;
+		return true;
+	}
+	return ioctl(STDIN_FILENO, TIOCGWINSZ, ret) == 0 && ret->ws_row && ret->ws_col;
+}
+
 int console_make(int root, const struct oci_console_size *size, uid_t owner, int *ret_master,
 		 struct err *e)
 {
 	auto_close int master = open_master(root, e), peer = -1;
+	struct winsize ws;
 
 	if (master < 0)
 		return master;
 	peer = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (peer < 0)
 		return err_sys(e, "open the peer of the pty");
-	if (size && size->width && size->height) {
-		struct winsize ws = {.ws_row = (unsigned short)size->height,
-				     .ws_col = (unsigned short)size->width};
-
-		if (ioctl(master, TIOCSWINSZ, &ws) < 0)
-			return err_sys(e, "process.consoleSize: set the size of the pty");
-	}
+	if (first_size(size, &ws) && ioctl(master, TIOCSWINSZ, &ws) < 0)
+		return err_sys(e, "process.consoleSize: set the size of the pty");
 	if (fchown(peer, owner, (gid_t)-1) < 0)
 		return err_sys(e, "change the owner of the pty");
 	*ret_master = take_fd(&master);

@@ -23,8 +23,8 @@ int console_connect(const char *path, struct err *e);
 int console_open(struct rootfs_plan *rootfs, const struct oci_console_size *size, uid_t owner,
 		 int socket, struct err *e);
 
-/* The first half of console_open: a new pty of the devpts below root (an fd). Returns the peer, which
- * is not yet the controlling terminal. */
+/* The first half of console_open: a new pty of the devpts below root (an fd), of the given size, else of that of
+ * our standard input. Returns the peer, which is not yet the controlling terminal. */
 int console_make(int root, const struct oci_console_size *size, uid_t owner, int *ret_master,
 		 struct err *e);
 /* Sends fd with the text `name` over a unix socket. */

@@ -39,6 +39,12 @@ print(sorted(got))'
 	assert_json .stdout '[]'
 }
 
+# A program that nobody else runs: what another test runs is busy.
+own_brig() {
+	cp "$BRIG" "$T/brig"
+	BRIG=$T/brig
+}
+
 # A container whose program is brig itself, waiting for its input on descriptor 8.
 make_self_bundle() {
 	make_bundle "$T/b" /bin/self sandbox --spec -
@@ -49,6 +55,7 @@ make_self_bundle() {
 
 @test "attack: an image whose program is /proc/self/exe gets no brig that it can write" {
 	need_root # only the host's root could write the file anyway
+	own_brig
 	make_self_bundle
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" <&8 >/dev/null 2>&1 &
 	wait_for 10 pid1_is_brig || fail "it does not run"
@@ -69,6 +76,7 @@ pid1_is_brig() {
 # The first process has this executable and these mappings until its exec.
 @test "attack: what brig runs from while it makes a container can be written by nobody" {
 	need_root
+	own_brig
 	make_bundle "$T/b" sleep 100
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" &
 	local pid=$! file fd fds=()
@@ -108,6 +116,7 @@ hook_remounts() {
 # As long as the descriptor of a detached mount is open somewhere, the mount can be changed by whoever has a file on it.
 @test "attack: the mount that brig runs from cannot be made writable, whichever way the host's root is left" {
 	need_root # only the host's root could write the file anyway
+	own_brig
 	make_self_bundle
 	hook_remounts
 	local change option before userns='.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}] |

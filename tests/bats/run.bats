@@ -43,7 +43,8 @@ teardown() {
 	make_bundle "$T/bundle" sh -c 'stty size; trap "stty size; exit 4" WINCH; read -r line; echo "read $line"; while :; do sleep 0.05; done'
 	edit_config "$T/bundle" '.process.terminal = true'
 	run /usr/bin/python3 - "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)" <<-'END'
-		import fcntl, os, pty, struct, sys, termios
+		import fcntl, os, pty, signal, struct, sys, termios
+		signal.alarm(30)
 		def size(fd, rows, columns):
 		    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 		def until(words):
