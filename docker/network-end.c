@@ -21,7 +21,7 @@
 #include "docker/remove.h"
 #include "nsenter/ns.h"
 
-enum { ID_DIGITS = 64, ENDING_MS = 500 };
+enum { ID_DIGITS = 64, ENDING_MS = 5000 };
 
 /*
  * The last one ends the network. The use lock is taken before the interface goes: the holder, which would

@@ -16,7 +16,7 @@
 #include "docker/remove.h"
 #include "nsenter/ns.h"
 
-enum { ENDING_MS = 500 };
+enum { ENDING_MS = 5000 }; /* of a busy machine */
 
 static char *dir_of(struct arena *a, const struct dk_roots *roots, const char *id)
 {
