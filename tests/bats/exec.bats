@@ -113,7 +113,7 @@ CapInh:	0000000000000000"
 
 @test "exec: user and groups by number only" {
 	start_container
-	if [ "$(id -u)" = 0 ]; then
+	if [ "$EUID" = 0 ]; then
 		run_brig exec --user 1000:1001 --additional-gids 5 -g 6 "$id" id
 		assert_equal "$output" "uid=1000 gid=1001 groups=5,6"
 		run_brig exec --user 1000 "$id" sh -c 'id -u; id -g; grep CapEff /proc/self/status; echo $HOME'

@@ -26,7 +26,7 @@ STAT='set -- $(sed "s/.*) //" /proc/self/stat); shift 16; echo nice $1; shift 22
 }
 
 @test "scheduler: a real-time policy, and one that is not allowed" {
-	if [ "$(id -u)" = 0 ]; then
+	if [ "$EUID" = 0 ]; then
 		look '.process.scheduler = {policy: "SCHED_FIFO", priority: 10, flags: ["SCHED_FLAG_RESET_ON_FORK"]}' \
 			cat /proc/self/stat
 		if [ "$status" != 0 ]; then

@@ -25,7 +25,7 @@ load ../lib/common
 @test "spec: what it makes runs: a shell whose input is ours" {
 	mkdir "$T/b"
 	cp -a "$(busybox_rootfs)" "$T/b/rootfs"
-	if [ "$(id -u)" = 0 ]; then run_brig spec -b "$T/b"; else run_brig spec --rootless -b "$T/b"; fi
+	if [ "$EUID" = 0 ]; then run_brig spec -b "$T/b"; else run_brig spec --rootless -b "$T/b"; fi
 	assert_status 0
 	edit_config "$T/b" '.process.terminal = false'
 	run --separate-stderr "$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" <<<'id -u; hostname; touch /x 2>/dev/null || echo read-only'

@@ -308,7 +308,7 @@ podman_setup_file() {
 	chmod 700 "$T/xdg"
 	podman_config
 	# Where root's podman, conmon and brig keep their state.
-	if [ "$(id -u)" = 0 ] && [ "$PODMAN_CGROUPS" = cgroupfs ]; then
+	if [ "$EUID" = 0 ] && [ "$PODMAN_CGROUPS" = cgroupfs ]; then
 		unshare --mount --propagation private bash -c '
 			mount -t tmpfs -o mode=755 tmpfs /run && exec sleep infinity' 3>&- &
 		PODMAN_HOLDER=$!
@@ -323,7 +323,7 @@ holder_is_ready() { [ "$(<"/proc/$PODMAN_HOLDER/comm")" = sleep ]; }
 podman_config() {
 	local driver=overlay
 	# Without root, Linux 6.1 has no overlay on a tmpfs.
-	if [ "$(id -u)" != 0 ] && in_vm; then
+	if [ "$EUID" != 0 ] && in_vm; then
 		driver=vfs
 	fi
 	cat >"$CONTAINERS_CONF" <<END
@@ -398,7 +398,7 @@ podman_teardown() {
 
 podman_leftovers() {
 	local root=$T/xdg/brig
-	[ "$(id -u)" != 0 ] || root=/proc/${PODMAN_HOLDER:-self}/root/run/brig
+	[ "$EUID" != 0 ] || root=/proc/${PODMAN_HOLDER:-self}/root/run/brig
 	podman ps -aq
 	ls -d "$root"/* 2>/dev/null
 	# Root's tests run beside those of a user.
@@ -409,7 +409,7 @@ podman_teardown_file() {
 	local status=0 name
 	[ -n "${PODMAN_READY:-}" ] || return 0
 	# The process that keeps the user namespace, and files that belong to subordinate ids.
-	if [ "$(id -u)" != 0 ]; then
+	if [ "$EUID" != 0 ]; then
 		podman unshare rm -rf "$T/storage" "$T/runroot"
 		kill "$(cat "$T/libpod/pause.pid" "$T/xdg/libpod/tmp/pause.pid" 2>/dev/null)" || true
 	elif [ -n "${PODMAN_HOLDER:-}" ]; then

@@ -3,7 +3,7 @@
 # limits_work: this user can make a cgroup with limits here.
 limits_work() {
 	local dir
-	if [ "$(id -u)" = 0 ]; then
+	if [ "$EUID" = 0 ]; then
 		has_controller memory
 		return
 	fi
