@@ -39,7 +39,7 @@ listening() {
 	printf three >"$T/3"
 	printf four >"$T/4"
 	printf five >"$T/5"
-	run --separate-stderr env LISTEN_FDNAMES=a:b:c LISTEN_FDS="$n" sh -c \
+	run_apart env LISTEN_FDNAMES=a:b:c LISTEN_FDS="$n" sh -c \
 		'exec 3<"$T/3" 4<"$T/4" 5<"$T/5"; LISTEN_PID=$$; export LISTEN_PID; exec "$@"' sh "$@"
 }
 

@@ -18,7 +18,7 @@ teardown() {
 	setpriv --groups 4711,4712 "$BRIG" --root "$BRIG_ROOT" run -d -b "$T/bundle" "$id" </dev/null >"$T/out" 2>&1 3>&-
 	wait_for 5 grep -q Groups "$T/out"
 	assert_equal "$(tr -d '\t ' <"$T/out")" Groups:47114712
-	run --separate-stderr setpriv --groups 4713 "$BRIG" --root "$BRIG_ROOT" exec "$id" grep ^Groups: /proc/self/status
+	run_apart setpriv --groups 4713 "$BRIG" --root "$BRIG_ROOT" exec "$id" grep ^Groups: /proc/self/status
 	assert_contains "$output" 4713
 	"$BRIG" --root "$BRIG_ROOT" delete -f "$id"
 	edit_config "$T/bundle" 'del(.annotations)'

@@ -15,7 +15,7 @@ setup() { containerd_setup; }
 teardown() { containerd_teardown; }
 
 @test "ctr run: output, exit status, and the set-up that the image and containerd ask for" {
-	run --separate-stderr ctr_run "$ID" --rm --env A=b --cwd /tmp --seccomp --cap-drop CAP_CHOWN -- \
+	run_apart ctr_run "$ID" --rm --env A=b --cwd /tmp --seccomp --cap-drop CAP_CHOWN -- \
 		sh -c 'echo "$A $PWD $$ $(id -u)"; echo problem >&2
 			grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status; exit 7'
 	assert_status 7
@@ -47,7 +47,7 @@ teardown() { containerd_teardown; }
 
 @test "ctr run --detach, task exec: status, user, directory, output" {
 	start_task
-	run --separate-stderr ctr tasks exec --exec-id e1 "$ID" sh -c 'echo out; echo err >&2; exit 7'
+	run_apart ctr tasks exec --exec-id e1 "$ID" sh -c 'echo out; echo err >&2; exit 7'
 	assert_status 7
 	assert_equal "$output" out
 	assert_equal "$stderr" err
@@ -139,7 +139,7 @@ teardown() { containerd_teardown; }
 }
 
 @test "ctr run --read-only with a read-only bind mount and a shared root" {
-	run --separate-stderr ctr_run "$ID" --rm --read-only --rootfs-propagation shared \
+	run_apart ctr_run "$ID" --rm --read-only --rootfs-propagation shared \
 		--mount "type=bind,src=$TREE,dst=/mnt,options=rbind:ro" -- \
 		sh -c 'touch /x /mnt/x; test -e /mnt/configure.ac && grep -c " / / ro,.* shared:" /proc/self/mountinfo'
 	assert_status 0

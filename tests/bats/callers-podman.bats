@@ -15,7 +15,7 @@ setup() { podman_setup; }
 teardown() { podman_teardown; }
 
 @test "podman run: output of both streams, input, exit status, directory, user, environment" {
-	run --separate-stderr podman_run --rm -i -e A=b -w /tmp -u 5:6 -- \
+	run_apart podman_run --rm -i -e A=b -w /tmp -u 5:6 -- \
 		sh -c 'cat; echo "$A $PWD $(id -u) $(id -g) $$"; echo problem >&2; exit 7' <<<"through"
 	assert_status 7
 	assert_equal "$output" $'through\nb /tmp 5 6 1'

@@ -116,7 +116,7 @@ RUN echo made >/made"
 @test "build: without buildah, and plugins that are not there" {
 	printf 'FROM scratch\nCOPY file /\n' >"$T/ctx/Dockerfile"
 	mkdir "$T/bin"
-	run --separate-stderr env PATH="$T/bin" "$BRIG_DOCKER" build "$T/ctx"
+	run_apart env PATH="$T/bin" "$BRIG_DOCKER" build "$T/ctx"
 	assert_status 1
 	assert_equal "$stderr" "buildah is not installed, which this command needs: install the package buildah"
 	for word in buildx compose; do

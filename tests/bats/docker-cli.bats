@@ -12,10 +12,10 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 	run_dk --help
 	assert_status 0
 	[[ $output == $'Usage:  docker [OPTIONS] COMMAND\n\nA self-sufficient runtime for containers\n\nCommon Commands:\n  run         Create and run a new container from an image\n'* ]] || fail "$output"
-	run --separate-stderr "$BRIG_DOCKER"
+	run_apart "$BRIG_DOCKER"
 	assert_equal "$status ${#output}" "0 0"
 	[[ $stderr == 'Usage:  docker [OPTIONS] COMMAND'* ]] || fail "$stderr"
-	run --separate-stderr "$BRIG_DOCKER" network
+	run_apart "$BRIG_DOCKER" network
 	assert_equal "$status ${#output}" "0 0"
 	[[ $stderr == *"Run 'docker network COMMAND --help' for more information on a command." ]] || fail "$stderr"
 	run_dk ps -h
@@ -38,19 +38,19 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 }
 
 @test "errors: unknown commands, flags, numbers of arguments" {
-	run --separate-stderr "$BRIG_DOCKER" nosuch
+	run_apart "$BRIG_DOCKER" nosuch
 	assert_equal "$status|$stderr" $'1|docker: unknown command: docker nosuch\n\nRun \'docker --help\' for more information'
-	run --separate-stderr "$BRIG_DOCKER" network nosuch
+	run_apart "$BRIG_DOCKER" network nosuch
 	assert_equal "$status|$stderr" $'1|docker: unknown command: docker network nosuch\n\nUsage:  docker network\n\nRun \'docker network --help\' for more information'
-	run --separate-stderr "$BRIG_DOCKER" nosuch --foo
+	run_apart "$BRIG_DOCKER" nosuch --foo
 	assert_equal "$status|$stderr" $'125|unknown flag: --foo\n\nUsage:  docker [OPTIONS] COMMAND [ARG...]\n\nRun \'docker --help\' for more information'
-	run --separate-stderr "$BRIG_DOCKER" container rm --foo x
+	run_apart "$BRIG_DOCKER" container rm --foo x
 	assert_equal "$status|$stderr" $'125|unknown flag: --foo\n\nUsage:  docker container rm [OPTIONS] CONTAINER [CONTAINER...]\n\nRun \'docker container rm --help\' for more information'
-	run --separate-stderr "$BRIG_DOCKER" exec one
+	run_apart "$BRIG_DOCKER" exec one
 	assert_equal "$status|$stderr" $'1|docker: \'docker exec\' requires at least 2 arguments\n\nUsage:  docker exec [OPTIONS] CONTAINER COMMAND [ARG...]\n\nSee \'docker exec --help\' for more information'
-	run --separate-stderr "$BRIG_DOCKER" -l foo ps
+	run_apart "$BRIG_DOCKER" -l foo ps
 	assert_equal "$status|$stderr" "1|Unable to parse logging level: foo"
-	run --separate-stderr "$BRIG_DOCKER" help run --foo
+	run_apart "$BRIG_DOCKER" help run --foo
 	assert_equal "$status|$stderr" $'125|unknown flag: --foo\n\nUsage:  docker help [command]\n\nRun \'docker help --help\' for more information'
 	local words
 	for words in --version '--version foo' '-v foo bar' 'foo --version'; do
@@ -58,12 +58,12 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 		run_dk $words
 		[[ $status == 0 && $output =~ ^Docker\ version\ [0-9]+\.[0-9]+\.[0-9]+[^\ ]*,\ build\ [^\ ]+$ ]] || fail "$words: $output"
 	done
-	run --separate-stderr "$BRIG_DOCKER" --version foo --bar
+	run_apart "$BRIG_DOCKER" --version foo --bar
 	assert_equal "$status|${stderr%%$'\n'*}" "125|unknown flag: --bar"
 	# Each word behind the last one that is known.
 	for words in foo 'foo bar' 'run | foo' 'run | foo bar' 'container | foo' 'container run | a b' 'container run | rm' 'help | help'; do
 		# shellcheck disable=SC2086
-		run --separate-stderr "$BRIG_DOCKER" help ${words/|/}
+		run_apart "$BRIG_DOCKER" help ${words/|/}
 		assert_equal "$status|$stderr" "1|unknown help topic: ${words#*| }"
 	done
 }
@@ -72,7 +72,7 @@ flags_of() { "$BRIG_DOCKER" "$@" --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | gr
 	local line
 	while read -r line; do
 		# shellcheck disable=SC2086
-		run --separate-stderr "$BRIG_DOCKER" ${line%% => *}
+		run_apart "$BRIG_DOCKER" ${line%% => *}
 		assert_equal "$status $stderr" "${line#* => }"
 	done <<-'END'
 		run -d -a stdout nosuch => 1 conflicting options: cannot specify both --attach and --detach

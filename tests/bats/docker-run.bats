@@ -168,7 +168,7 @@ in_rootless_options() {
 
 @test "a full disk is an error, and leaves no container" {
 	need_root
-	run --separate-stderr unshare -m --propagation private bash -c "
+	run_apart unshare -m --propagation private bash -c "
 		set -e
 		mkdir $T/small && mount -t tmpfs -o size=64k,nr_inodes=20 tmpfs $T/small
 		export BRIG_DOCKER_DATA=$T/small/data

@@ -6,7 +6,7 @@ load ../lib/common
 
 # doctor_without SYSCTL: in a user namespace in which /proc/sys/user/SYSCTL is 0.
 doctor_without() {
-	run --separate-stderr unshare --user --map-root-user bash -c 'echo 0 >"/proc/sys/user/$1"; shift; exec "$@"' \
+	run_apart unshare --user --map-root-user bash -c 'echo 0 >"/proc/sys/user/$1"; shift; exec "$@"' \
 		without "$1" "$BRIG" doctor --json
 }
 
@@ -27,7 +27,7 @@ doctor_without() {
 
 @test "doctor: a primitive that is switched off is found, and is the only thing that changes" {
 	unshare --user --map-root-user true 2>/dev/null || skip "no user namespaces"
-	run --separate-stderr unshare --user --map-root-user "$BRIG" doctor --json
+	run_apart unshare --user --map-root-user "$BRIG" doctor --json
 	local before=$output kind name
 	for kind in net:network ipc:ipc uts:uts time:time; do
 		name="${kind#*:} namespace"

@@ -28,7 +28,7 @@ teardown() {
 
 @test "exec: standard streams are the caller's" {
 	start_container
-	run --separate-stderr "$BRIG" --root "$BRIG_ROOT" exec "$id" sh -c 'cat; echo err >&2' <<<"in"
+	run_apart "$BRIG" --root "$BRIG_ROOT" exec "$id" sh -c 'cat; echo err >&2' <<<"in"
 	assert_equal "$output" in
 	assert_equal "$stderr" err
 }
@@ -162,7 +162,7 @@ CapInh:	0000000000000000"
 	exec 7</etc/hosts
 	inside sh -c 'ls /proc/self/fd | wc -l'
 	assert_equal "$output" 4
-	run --separate-stderr bash -c 'exec 3<<<three 4<<<four; exec "$@"' - \
+	run_apart bash -c 'exec 3<<<three 4<<<four; exec "$@"' - \
 		"$BRIG" --root "$BRIG_ROOT" exec --preserve-fds 2 "$id" sh -c 'cat <&3 <&4; ls /proc/self/fd | wc -l'
 	assert_equal "$output" $'four\n6'
 	exec 7<&-

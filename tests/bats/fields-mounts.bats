@@ -26,7 +26,7 @@ with_mount_below() {
 	make_bundle "$T/bundle" "${@:2}"
 	chmod 755 "$T/bundle" "$T/bundle/rootfs"
 	edit_config "$T/bundle" "$1"
-	run --separate-stderr unshare -m --propagation private sh -c \
+	run_apart unshare -m --propagation private sh -c \
 		'mount -t tmpfs tmpfs "$1/src/below" && echo low >"$1/src/below/file" && exec "$2" --root "$BRIG_ROOT" run -b "$1/bundle" "$3"' \
 		sh "$T" "$BRIG" "$(new_id)"
 }

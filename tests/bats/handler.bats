@@ -87,7 +87,7 @@ static_handler() { cp "$(type -P busybox)" "$T/handlers/sh"; }
 	run_brig plan -b "$T/bundle"
 	assert_json '.process.handler + " " + .process.args[1]' "sh -c"
 	assert_json '[.steps[].name] | index("open the handler") != null' true
-	run --separate-stderr "$BRIG" features
+	run_apart "$BRIG" features
 	assert_json '.annotations["org.brig.handler-dir"]' "$T/handlers"
 }
 

@@ -151,7 +151,7 @@ listing() { "$TESTS_LIB/layered-image" --list; }
 	assert_contains "$output" "6: digest: sha256:"
 	"$BRIG_DOCKER" rmi layered:6 "$name"
 	assert_equal "$("$BRIG_DOCKER" images -q)" ""
-	run --separate-stderr "$BRIG_DOCKER" run --rm --network none "$name" cat /etc/f
+	run_apart "$BRIG_DOCKER" run --rm --network none "$name" cat /etc/f
 	assert_equal "$output" second
 	assert_contains "$stderr" "Unable to find image '$name' locally"
 	assert_equal "$("$BRIG_DOCKER" images -q --no-trunc)" "$id"

@@ -96,7 +96,7 @@ print(s.recv(4096).decode())' "$1"
 	run_brig --cgroup-manager nonsense list
 	assert_status 1
 	assert_contains "$stderr" "--cgroup-manager"
-	run --separate-stderr "$BRIG" features
+	run_apart "$BRIG" features
 	assert_status 0
 	assert_equal "$stderr" ""
 }

@@ -22,7 +22,7 @@ setup() {
 # in_podman [OPTION...] -- SCRIPT
 in_podman() {
 	local script=${!#}
-	run --separate-stderr podman_run --rm -e XDG_RUNTIME_DIR=/tmp -w /inner -v "$INNER:/inner" \
+	run_apart podman_run --rm -e XDG_RUNTIME_DIR=/tmp -w /inner -v "$INNER:/inner" \
 		-v "$("$TESTS_LIB/rootfs"):/debian:ro" "${@:1:$#-2}" -- sh -c "$script"
 }
 

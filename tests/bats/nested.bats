@@ -235,7 +235,7 @@ outer() {
 # in_chroot BIND USER SCRIPT
 in_chroot() {
 	local root=$OUTER/rootfs script=$3
-	run --separate-stderr unshare -m --propagation private bash -euc '
+	run_apart unshare -m --propagation private bash -euc '
 		[ "$1" = no ] || mount --bind "$0" "$0"
 		mount -t proc proc "$0/proc"
 		mount -t tmpfs -o mode=1777 tmpfs "$0/run"
@@ -264,7 +264,7 @@ in_chroot() {
 # with_hidepid VALUE: brig as brigtest1, with /proc mounted so. In a pid namespace of its own: the
 # options of proc belong to the pid namespace, those of the machine's /proc would change with ours.
 with_hidepid() {
-	run --separate-stderr unshare -m -p -f --kill-child --propagation private bash -euc '
+	run_apart unshare -m -p -f --kill-child --propagation private bash -euc '
 		mount -t proc -o "hidepid=$0" proc /proc
 		bundle=$2
 		brig() { "$TESTS_LIB/as-user" brigtest1 "$BRIG" --root "$BRIG_ROOT" "$@"; }

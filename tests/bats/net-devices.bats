@@ -25,7 +25,7 @@ on_host() {
 		ip -o link | sed 's/^[0-9]*: \([^:@]*\).*/host \1/'
 		exit \$code
 	END
-	run --separate-stderr unshare -n bash "$T/host"
+	run_apart unshare -n bash "$T/host"
 	[ "$status" != 99 ] || skip "no veth interfaces here"
 }
 

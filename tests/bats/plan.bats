@@ -11,7 +11,7 @@ load ../lib/common
 	assert_equal "$stderr" ""
 	local plan=$output
 	# with another processor the network namespace may be made ahead
-	run --separate-stderr taskset -c "$(taskset -pc $$ | grep -oE '[0-9]+$')" "$BRIG" --root "$BRIG_ROOT" \
+	run_apart taskset -c "$(taskset -pc $$ | grep -oE '[0-9]+$')" "$BRIG" --root "$BRIG_ROOT" \
 		--debug --log "$T/log" --log-format json run -b "$T/bundle" "$(new_id)"
 	assert_status 0
 	# What comes after the container's end is no step.

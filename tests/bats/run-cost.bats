@@ -16,7 +16,7 @@ load ../lib/common
 
 # with_fds WORDS...: brig run with descriptors 3, 5 and 9 open, and 4 when $four is set. (3 is bats' own.)
 with_fds() {
-	run --separate-stderr bash -c 'exec 4<&-; [ -z "$four" ] || exec 4</dev/null
+	run_apart bash -c 'exec 4<&-; [ -z "$four" ] || exec 4</dev/null
 		exec 3</dev/null 5</dev/null 9</dev/null "$@"' _ "$BRIG" --root "$BRIG_ROOT" run "$@"
 }
 
@@ -64,7 +64,7 @@ with_fds() {
 	local one
 	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
 		# shellcheck disable=SC2086
-		run --separate-stderr $one "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+		run_apart $one "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
 		assert_status 0
 		[ "${lines[0]}" != "$(readlink /proc/self/ns/net)" ]
 		[[ $output == *"1: lo: <LOOPBACK,UP,LOWER_UP> "*"inet 127.0.0.1/8 "* && $output != *"2: "* ]] || fail "$output"
@@ -76,7 +76,7 @@ with_fds() {
 	local one said=()
 	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
 		# shellcheck disable=SC2086
-		run --separate-stderr unshare -U -r -m bash -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"' _ \
+		run_apart unshare -U -r -m bash -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"' _ \
 			$one "$BRIG" --cgroup-manager disabled --root "$BRIG_ROOT/$EUID" run -b "$T/bundle" "$(new_id)"
 		assert_status 125
 		said+=("$stderr")

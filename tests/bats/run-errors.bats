@@ -89,7 +89,7 @@ broken() {
 		| .linux.uidMappings = [{"containerID": 0, "hostID": 100000, "size": 1000}]
 		| .linux.gidMappings = .linux.uidMappings'
 	# in a namespace of their own the limit is ours to set
-	run --separate-stderr unshare -U -r -m bash -c 'echo 0 >/proc/sys/user/max_user_namespaces &&
+	run_apart unshare -U -r -m bash -c 'echo 0 >/proc/sys/user/max_user_namespaces &&
 		exec "$@"' _ "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
 	assert_status 125
 	assert_contains "$stderr" max_user_namespaces

@@ -86,7 +86,7 @@ teardown() {
 	make_python_bundle "$T/bundle" python3 -c "$get; print(open('/proc/self/mountinfo').readline().split()[4])"
 	# 250 is keyctl: 1 joins a new session keyring, 0 tells the one that we have.
 	caller() {
-		run --separate-stderr /usr/bin/python3 -c "import ctypes, os, sys; ctypes.CDLL(None).syscall(250, 1, 0); $get
+		run_apart /usr/bin/python3 -c "import ctypes, os, sys; ctypes.CDLL(None).syscall(250, 1, 0); $get
 sys.stdout.flush(); os.execv(sys.argv[1], sys.argv[1:])" "$BRIG" --root "$BRIG_ROOT" run "$@" -b "$T/bundle" "$(new_id)"
 		assert_status 0
 		mapfile -t words <<<"$output"

@@ -31,7 +31,7 @@ outside() {
 	need_command pasta
 	need_command nft
 	[ -c /dev/net/tun ] || skip "no /dev/net/tun"
-	run --separate-stderr timeout 100 unshare -nm "$TESTS_LIB/outside" "$@"
+	run_apart timeout 100 unshare -nm "$TESTS_LIB/outside" "$@"
 }
 
 @test "sandbox: with --ports the named ports can be reached, by name too, and nothing else" {

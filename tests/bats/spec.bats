@@ -28,7 +28,7 @@ load ../lib/common
 	if [ "$EUID" = 0 ]; then run_brig spec -b "$T/b"; else run_brig spec --rootless -b "$T/b"; fi
 	assert_status 0
 	edit_config "$T/b" '.process.terminal = false'
-	run --separate-stderr "$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" <<<'id -u; hostname; touch /x 2>/dev/null || echo read-only'
+	run_apart "$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" <<<'id -u; hostname; touch /x 2>/dev/null || echo read-only'
 	assert_status 0
 	assert_equal "$output" $'0\nbrig\nread-only'
 }

@@ -34,7 +34,7 @@ teardown() {
 
 # limited KIND VALUE COMMAND...: under a ulimit; sets $status, $output and $stderr.
 limited() {
-	run --separate-stderr bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' - "$@"
+	run_apart bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' - "$@"
 }
 
 @test "a small stack is enough, or an error that says so" {
@@ -74,9 +74,9 @@ limited() {
 		.mounts |= map(if .options then .options |= map(select(startswith("gid=") | not)) else . end)'
 	run unshare -Ur "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
 	assert_equal "$output" $'0\ndeny\nwritten'
-	run --separate-stderr unshare -Ur "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort -- /bin/sh -c 'id -u'
+	run_apart unshare -Ur "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort -- /bin/sh -c 'id -u'
 	assert_json .stdout 1000
-	run --separate-stderr unshare -Urm "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort -- /bin/sh -c 'id -u'
+	run_apart unshare -Urm "$BRIG" --root "$BRIG_ROOT" sandbox --best-effort -- /bin/sh -c 'id -u'
 	assert_json .stdout 1000
 	edit_config "$T/bundle" '.process.user.additionalGids = [5]'
 	run unshare -Ur "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"

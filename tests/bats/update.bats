@@ -53,9 +53,9 @@ update() {
 	echo '{"memory": {"limit": 67108864}, "pids": {"limit": 11}}' >"$T/new"
 	update -r "$T/new"
 	assert_equal "$(memory) $(pids)" "67108864 11"
-	run --separate-stderr "$BRIG" --root "$BRIG_ROOT" update --resources=- "$id" <<<'{"pids": {"limit": 12}}'
+	run_apart "$BRIG" --root "$BRIG_ROOT" update --resources=- "$id" <<<'{"pids": {"limit": 12}}'
 	assert_status 0
-	run --separate-stderr "$BRIG" --root "$BRIG_ROOT" update --resources - "$id" <<<'{"pids": {"limit": -2}}'
+	run_apart "$BRIG" --root "$BRIG_ROOT" update --resources - "$id" <<<'{"pids": {"limit": -2}}'
 	assert_status 1
 	assert_equal "$(memory) $(pids)" "67108864 12"
 }

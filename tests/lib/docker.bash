@@ -51,7 +51,7 @@ docker_kill_all() {
 dk() { "$BRIG_DOCKER" "$@"; }
 
 run_dk() {
-	run --separate-stderr "$BRIG_DOCKER" "$@"
+	run_apart "$BRIG_DOCKER" "$@"
 }
 
 # The image `py`: a root file system with Python, sh and coreutils, without copying it.
