@@ -150,7 +150,8 @@ void *calloc(size_t n, size_t size)
 	return p ? memset(p, 0, total) : NULL;
 }
 
-/* The last object carved grows where it is, as buffers do while they are filled. */
+/* The last object carved grows where it is, as buffers do while they are filled; but not past a free one, else
+ * whoever fills and frees one again and again would take new memory each time. */
 static bool grow_in_place(struct header *h, size_t n)
 {
 	size_t size = h->size;
@@ -159,7 +160,7 @@ static bool grow_in_place(struct header *h, size_t n)
 		return false;
 	while (size < n)
 		size *= 2;
-	if (size > (size_t)1 << (LARGE_SHIFT - 1) || size - h->size > left)
+	if (size > (size_t)1 << (LARGE_SHIFT - 1) || size - h->size > left || lists[__builtin_ctzl(size)])
 		return false;
 	block += size - h->size;
 	left -= size - h->size;

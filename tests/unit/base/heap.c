@@ -2,7 +2,9 @@
 /* malloc of the libc that brig is linked with, or our own for it: objects keep what was put there. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/unit/test.h"
 
@@ -88,4 +90,30 @@ static void sizes_that_cannot_be(void)
 	CHECK(!calloc(huge, 16));
 }
 
-TEST_MAIN(TEST(objects_keep_their_bytes), TEST(sizes_that_cannot_be))
+static size_t pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	size_t n = 0;
+
+	CHECK(f && fscanf(f, "%zu", &n) == 1);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* As a process does that starts something again and again. It comes first: nothing else is free yet. */
+static void what_grows_and_is_freed_is_used_again(void)
+{
+	size_t before = pages();
+
+	for (int round = 0; round < 2000; round++) {
+		void *p = NULL;
+
+		for (size_t size = 100; size < 16000; size *= 2)
+			CHECK((p = realloc(p, size)));
+		free(p);
+	}
+	CHECK((pages() - before) * (size_t)sysconf(_SC_PAGESIZE) < 4 * 1024 * 1024);
+}
+
+TEST_MAIN(TEST(what_grows_and_is_freed_is_used_again), TEST(objects_keep_their_bytes), TEST(sizes_that_cannot_be))
