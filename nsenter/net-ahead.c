@@ -5,6 +5,7 @@
  */
 #include "nsenter/net-ahead.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sockios.h>
@@ -12,36 +13,60 @@
 #include <netinet/in.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/raw.h"
 
-enum { MASK_WORDS = 128, WORD_BITS = 64 }; /* 8192 processors, as many as Linux knows */
+enum {
+	MASK_WORDS = 128, /* 8192 processors, as many as Linux knows */
+	WORD_BITS = 64,
+	PATIENCE_NS = 1000000, /* as long as it takes where nobody is in its way */
+};
+
+/* An outer filter that refuses setns refuses it here already, where nothing depends on it: we are in it. */
+static int joinable(long fd)
+{
+	if (fd < 0 || raw_call(SYS_setns, fd, CLONE_NEWNET) == 0)
+		return (int)fd;
+	raw_close((int)fd);
+	return -1;
+}
 
 /* SIOCGSKNS (Linux 4.9) gives the namespace of a socket. */
 static void thread_main(void *arg)
 {
 	struct ns_net_ahead *n = arg;
 	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_LOOPBACK};
-	long fd = raw_call(SYS_unshare, CLONE_NEWNET);
+	long fd;
 
+	__atomic_store_n(&n->begun, true, __ATOMIC_RELAXED);
+	fd = raw_call(SYS_unshare, CLONE_NEWNET);
 	if (fd < 0)
 		return;
 	fd = raw_call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	if (raw_call(SYS_ioctl, fd, SIOCSIFFLAGS, (long)&lo) == 0)
-		n->fd = (int)raw_call(SYS_ioctl, fd, SIOCGSKNS);
+		n->fd = joinable(raw_call(SYS_ioctl, fd, SIOCGSKNS));
 	raw_close((int)fd);
+}
+
+/* Where we are; -1 where that cannot be known. */
+static long processor(void)
+{
+	unsigned here = 0;
+
+	return raw_call(SYS_getcpu, (long)&here, 0, 0) < 0 ? -1 : (long)here;
 }
 
 /* The processors that we may use, without the one that we are on. False: there is no other. */
 static bool other_processors(uint64_t mask[MASK_WORDS], long *ret_bytes)
 {
-	unsigned here = 0;
+	long here = processor();
 	uint64_t any = 0;
 
 	*ret_bytes = raw_call(SYS_sched_getaffinity, 0, MASK_WORDS * sizeof(*mask), (long)mask);
-	if (*ret_bytes <= 0 || raw_call(SYS_getcpu, (long)&here, 0, 0) < 0 || here >= *ret_bytes * 8)
+	if (*ret_bytes <= 0 || here < 0 || here >= *ret_bytes * 8)
 		return false;
 	mask[here / WORD_BITS] &= ~(UINT64_C(1) << here % WORD_BITS);
 	for (long i = 0; i < *ret_bytes / (long)sizeof(*mask); i++)
@@ -54,29 +79,58 @@ void ns_net_ahead_begin(struct ns_net_ahead *n)
 {
 	const struct clone_start start = {.main = thread_main, .arg = n};
 	uint64_t elsewhere[MASK_WORDS];
-	long bytes, tid;
+	long bytes;
 
 	if (!clone_can_share_vm() || !other_processors(elsewhere, &bytes) || clone_stack_map(&n->stack) < 0)
 		return;
 	n->alive = 1;
-	tid = clone_thread(&start, &n->stack, &n->alive);
-	if (tid > 0) {
-		raw_call(SYS_sched_setaffinity, tid, bytes, (long)elsewhere);
+	n->tid = clone_thread(&start, &n->stack, &n->alive);
+	if (n->tid > 0) {
+		raw_call(SYS_sched_setaffinity, n->tid, bytes, (long)elsewhere);
 		return;
 	}
 	clone_stack_unmap(&n->stack);
 	*n = (struct ns_net_ahead)NS_NET_AHEAD_NONE;
 }
 
+/* The other processor may be somebody else's, who goes before us: for a long time when we are nice, for ever when
+ * he is of real time. We are about to sleep, so ours is free. A thread is moved by being allowed nothing else. */
+static void call_here(const struct ns_net_ahead *n)
+{
+	uint64_t all[MASK_WORDS], only[MASK_WORDS] = {0};
+	long here = processor(), bytes = raw_call(SYS_sched_getaffinity, 0, sizeof(all), (long)all);
+
+	if (bytes <= 0 || here < 0 || here >= bytes * 8)
+		return;
+	only[here / WORD_BITS] = UINT64_C(1) << here % WORD_BITS;
+	raw_call(SYS_sched_setaffinity, n->tid, bytes, (long)only);
+	raw_call(SYS_sched_setaffinity, n->tid, bytes, (long)all);
+}
+
+static void wait_for(struct ns_net_ahead *n)
+{
+	const struct timespec patience = {.tv_nsec = PATIENCE_NS}, *most = &patience;
+	unsigned alive;
+
+	if (!__atomic_load_n(&n->begun, __ATOMIC_RELAXED)) {
+		call_here(n);
+		most = NULL;
+	}
+	while ((alive = __atomic_load_n(&n->alive, __ATOMIC_ACQUIRE)) != 0) {
+		if (raw_call(SYS_futex, (long)&n->alive, FUTEX_WAIT, (long)alive, (long)most) != -ETIMEDOUT)
+			continue;
+		call_here(n);
+		most = NULL;
+	}
+}
+
 int ns_net_ahead_take(struct ns_net_ahead *n)
 {
-	unsigned alive;
 	int fd;
 
 	if (!n->stack.base)
 		return -1;
-	while ((alive = __atomic_load_n(&n->alive, __ATOMIC_ACQUIRE)) != 0)
-		raw_call(SYS_futex, (long)&n->alive, FUTEX_WAIT, (long)alive, 0);
+	wait_for(n);
 	clone_stack_unmap(&n->stack);
 	fd = n->fd < 0 ? -1 : n->fd;
 	*n = (struct ns_net_ahead)NS_NET_AHEAD_NONE;

@@ -11,7 +11,9 @@
 
 struct ns_net_ahead { /* at one address from begin to take */
 	int fd;
+	bool begun;     /* the thread has had a processor */
 	unsigned alive; /* 0 when the thread is gone */
+	long tid;
 	struct clone_stack stack;
 };
 

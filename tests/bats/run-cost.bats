@@ -85,3 +85,27 @@ with_fds() {
 	assert_equal "${said[0]}" "${said[1]}"
 	rm -rf "$BRIG_ROOT"
 }
+
+# It is sent to another processor, and called back from there when that one has no time for it.
+@test "a start does not wait for a busy processor when its own is free" {
+	[ "$(nproc)" -gt 1 ] || skip "one processor"
+	make_bundle "$T/bundle" true
+	local own others hog since both=0 one=0 i
+	own=$(taskset -pc $$ | grep -oE '[0-9]+$')
+	others=$(python3 -c "import os; print(*os.sched_getaffinity(0) - {$own}, sep=',')")
+	hog=()
+	for i in ${others//,/ }; do
+		taskset -c "$i" sh -c 'while :; do :; done' 3>&- &
+		hog+=($!)
+	done
+	for i in {1..10}; do
+		since=${EPOCHREALTIME/./}
+		chrt -i 0 "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+		both=$((both + ${EPOCHREALTIME/./} - since)) since=${EPOCHREALTIME/./}
+		chrt -i 0 taskset -c "$own" "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+		one=$((one + ${EPOCHREALTIME/./} - since))
+	done
+	kill "${hog[@]}"
+	echo "with both: $both us, with its own: $one us"
+	[ "$both" -lt $((5 * one + 200000)) ]
+}
