@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/raw.h"
 
@@ -210,18 +211,42 @@ static long clone_copied(struct clone_args *a, const struct clone_start *start)
 	return pid;
 }
 
-long clone_process(struct clone_args *a, const struct clone_start *start,
-		   const struct clone_stack *stack)
+static long clone_blocked(struct clone_args *a, const struct clone_start *start,
+			  const struct clone_stack *stack)
 {
 	static const uint64_t all = ~UINT64_C(0);
 	uint64_t old;
 	long pid;
 
-	a->flags |= CLONE_CLEAR_SIGHAND;
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_BYTES);
 	pid = stack->base ? clone_shared(a, child, start, stack) : clone_copied(a, start);
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_BYTES);
 	return pid;
+}
+
+static long last_thread;
+
+/* A thread that has said that it is gone counts a little longer in the limits of processes. */
+static void wait_for_last_thread(void)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < 1000 && raw_call(SYS_tgkill, getpid(), last_thread, 0) == 0; i++)
+		raw_call(SYS_nanosleep, (long)&ms, 0);
+	last_thread = 0;
+}
+
+long clone_process(struct clone_args *a, const struct clone_start *start,
+		   const struct clone_stack *stack)
+{
+	long pid;
+
+	a->flags |= CLONE_CLEAR_SIGHAND;
+	pid = clone_blocked(a, start, stack);
+	if (pid != -EAGAIN || !last_thread)
+		return pid;
+	wait_for_last_thread();
+	return clone_blocked(a, start, stack);
 }
 
 static _Noreturn void thread(const struct clone_start *start)
@@ -247,5 +272,7 @@ long clone_thread(const struct clone_start *start, const struct clone_stack *sta
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_BYTES);
 	tid = clone_shared(&a, thread, start, stack);
 	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_BYTES);
+	if (alive && tid > 0)
+		last_thread = tid;
 	return tid;
 }
