@@ -216,6 +216,7 @@ static int command(int argc, char **argv, const struct rt_globals *g, bool creat
 	if (r < 0)
 		return command_failed(&e, create ? 1 : EXIT_SETUP_FAILED);
 	r = load_and_launch(&l, &o, &h, create, &e);
+	rt_launch_drop_net(&l); /* whose thread writes to it */
 	rt_host_close(&h);
 	if (r >= 0)
 		return r;

@@ -444,12 +444,13 @@ static int spawn_with_oom_score(struct rt_launch *l, const struct ns_spawn *s, s
 	return r;
 }
 
-/* Who connects the network from our side looks for it at INIT before INIT's first row. */
 static bool can_join_net(const struct plan *p)
 {
 	return (p->new_ns & (CLONE_NEWNET | CLONE_NEWUSER)) == CLONE_NEWNET && !p->n_joins;
 }
 
+/* Who connects the network from our side looks for it at INIT before INIT's first row. Nothing is begun that
+ * may not be taken: it would count in user.max_net_namespaces until it is gone, which takes a while. */
 void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s)
 {
 	const struct oci_namespace_list *list = s->linux_ ? &s->linux_->namespaces : NULL;
@@ -460,7 +461,7 @@ void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s)
 			return;
 		wanted |= str_eq(list->v[i].type, "network");
 	}
-	if (wanted && !l->net && !l->network && geteuid() == 0)
+	if (wanted && !s->linux_->net_devices.n && !l->net && !l->network && geteuid() == 0)
 		ns_net_ahead_begin(&l->net_ahead);
 }
 
@@ -468,7 +469,7 @@ static void take_net(struct rt_launch *l)
 {
 	int fd = ns_net_ahead_take(&l->net_ahead);
 
-	if (can_join_net(l->plan) && !row_has_net_devices(l))
+	if (can_join_net(l->plan))
 		l->netns = fd;
 	else if (fd >= 0)
 		close(fd);
