@@ -76,7 +76,7 @@ static enum rt_status find_status(struct rt_container *c)
 	struct err e = {0};
 
 	if (str_eq(c->doc->phase, "creating"))
-		return rt_state_is_owned(&c->state) ? RT_CREATING : RT_STOPPED;
+		return c->in_the_making ? RT_CREATING : RT_STOPPED;
 	if (c->pidfd < 0)
 		return RT_STOPPED;
 	if (c->cgroup && cg_is_frozen(c->cgroup, &e) == 1)
@@ -84,9 +84,20 @@ static enum rt_status find_status(struct rt_container *c)
 	return str_eq(c->doc->phase, "created") ? RT_CREATED : RT_RUNNING;
 }
 
-static int load(struct arena *a, struct rt_container *c, struct err *e)
+/* A maker that has let go wrote its last line before: perhaps after we had read. */
+static int load_doc(struct arena *a, struct rt_container *c, struct err *e)
 {
 	int r = rt_state_load(&c->state, a, &c->doc, e);
+
+	if (r < 0 || !str_eq(c->doc->phase, "creating"))
+		return r;
+	c->in_the_making = rt_state_is_owned(&c->state);
+	return c->in_the_making ? 0 : rt_state_load(&c->state, a, &c->doc, e);
+}
+
+static int load(struct arena *a, struct rt_container *c, struct err *e)
+{
+	int r = load_doc(a, c, e);
 
 	if (r < 0)
 		return r;

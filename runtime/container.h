@@ -14,6 +14,7 @@ enum rt_status { RT_CREATING, RT_CREATED, RT_RUNNING, RT_PAUSED, RT_STOPPED };
 struct rt_container {
 	struct rt_state state;
 	struct spec_state *doc;
+	bool in_the_making; /* the record says so, and its maker lives */
 	int procfs;
 	int pidfd;          /* of INIT, checked by start time and boot id; -1 when it is gone */
 	struct cg *cgroup;  /* NULL: none, or gone */

@@ -82,9 +82,10 @@ int row_make_resctrl(void *ctx, struct err *e)
 
 void row_undo_make_resctrl(void *ctx)
 {
+	struct rt_launch *l = ctx;
 	struct err e = {0};
 
-	if (resctrl_remove(LAUNCH(ctx)->resctrl.ours, &e) < 0)
+	if (rt_state_claim(&l->state) && resctrl_remove(l->resctrl.ours, &e) < 0)
 		log_warning("%s", e.msg);
 }
 

@@ -231,7 +231,7 @@ void row_undo_make_cgroup(void *ctx)
 	struct rt_launch *l = ctx;
 	struct err e = {0};
 
-	if (l->cgroup && cg_destroy(l->cgroup, &e) < 0)
+	if (l->cgroup && rt_state_claim(&l->state) && cg_destroy(l->cgroup, &e) < 0)
 		log_warning("remove the cgroup: %s", e.msg);
 	cg_close(l->cgroup);
 	l->cgroup = NULL;
@@ -313,6 +313,14 @@ bool row_is_create(const void *ctx)
 	return PLAN(ctx)->options.create;
 }
 
+/* One that is there is of a container whose record somebody removed by hand. */
+static int make_fifo(int dir, const char *name)
+{
+	int r = mkfifoat(dir, name, 0600);
+
+	return r < 0 && errno == EEXIST && unlinkat(dir, name, 0) == 0 ? mkfifoat(dir, name, 0600) : r;
+}
+
 /* Read and write at once: no end of file between two writers, and opening does not wait. */
 int row_make_start_fifo(void *ctx, struct err *e)
 {
@@ -321,7 +329,7 @@ int row_make_start_fifo(void *ctx, struct err *e)
 
 	if (dir < 0)
 		return dir;
-	if (mkfifoat(dir, "start", 0600) < 0)
+	if (make_fifo(dir, "start") < 0)
 		return err_sys(e, "make the fifo `start`");
 	l->start_fd = openat(dir, "start", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return l->start_fd < 0 ? err_sys(e, "open the fifo `start`") : 0;

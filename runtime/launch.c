@@ -224,12 +224,13 @@ void rt_launch_detach(struct rt_launch *l)
 
 int rt_launch_end(struct rt_launch *l, struct err *e)
 {
-	int r = l->cgroup ? cg_destroy(l->cgroup, e) : 0;
+	bool ours = rt_state_claim(&l->state);
+	int r = ours && l->cgroup ? cg_destroy(l->cgroup, e) : 0;
 
 	if (l->net)
 		sandbox_net_end(l->net);
 
-	if (r == 0)
+	if (r == 0 && ours)
 		r = resctrl_remove(l->resctrl.ours, e);
 	cg_close(l->cgroup);
 	l->cgroup = NULL;

@@ -6,13 +6,15 @@
  *
  * There are three locks on a record: flock is the maker's and inherited by INIT; the first byte, by
  * fcntl, says the maker's pid; the second one, of an open file description, is the turn that commands
- * take (start, delete).
+ * take (start, delete). Nobody removes anything without the turn, also not the maker: what has the name by
+ * then may be another container. So while who has it finds the name on his record, it stays there.
  */
 #include "runtime/state.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -33,6 +35,7 @@
 
 /* The configuration, which may have JSON_MAX_BYTES, is in state.json and in the last line of a record. */
 enum { CREATE_TRIES = 16, STATE_MAX = 8 << 20, RECORD_MAX = 2 * STATE_MAX };
+enum { DYING_MS = 2000, LOCK_STEP_MS = 5 };
 enum { OWNED = S_ISVTX | 0600, OWNER_BYTE = 0, TURN_BYTE = 1 };
 
 /* mkdir, with one missing parent. */
@@ -106,13 +109,20 @@ static int open_dir(int root, const char *name)
 	return is_ours(&st, S_IFDIR) ? take_fd(&fd) : -EPERM;
 }
 
-static int open_record(int root, const char *name, struct stat *ret)
+/* Looked at first: to open somebody's fifo or device may do something to it. mode: what it must have. */
+static int open_record(int root, const char *name, mode_t mode)
 {
-	auto_close int fd = openat(root, name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	auto_close int fd = -1;
+	struct stat st;
 
-	if (fd < 0 || fstat(fd, ret) < 0)
+	if (fstatat(root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	return is_ours(ret, S_IFREG) ? take_fd(&fd) : -EPERM;
+	if (!is_ours(&st, S_IFREG) || (st.st_mode & mode) != mode)
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EPERM;
+	fd = openat(root, name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return is_ours(&st, S_IFREG) && (st.st_mode & mode) == mode ? take_fd(&fd) : -EPERM;
 }
 
 static int open_or_make_dir(int root, const char *name, bool make)
@@ -312,9 +322,19 @@ int rt_state_owner(const struct rt_state *s)
 	return pidfd >= 0 && lock_holder(s->record) == pid ? take_fd(&pidfd) : -1;
 }
 
+/* When the maker has died, its INIT follows, a moment later. */
+static int lock_within(int fd, int ms)
+{
+	int r;
+
+	for (; (r = lock_whole(fd, LOCK_EX | LOCK_NB)) == -EWOULDBLOCK && ms > 0; ms -= LOCK_STEP_MS)
+		poll(NULL, 0, LOCK_STEP_MS);
+	return r;
+}
+
 int rt_state_own(const struct rt_state *s, bool wait, struct err *e)
 {
-	int r = lock_whole(s->record, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
+	int r = wait ? lock_whole(s->record, LOCK_EX) : lock_within(s->record, DYING_MS);
 
 	if (r == -EWOULDBLOCK)
 		return err_set(e, EBUSY, "container %s is being created by a process that cannot be seen "
@@ -322,28 +342,42 @@ int rt_state_own(const struct rt_state *s, bool wait, struct err *e)
 	return r < 0 ? err_set(e, -r, "lock the container %s: %s", s->id, err_name(-r)) : 0;
 }
 
+/* Shared, so that one who asks is not taken for an owner by another. */
 bool rt_state_is_owned(const struct rt_state *s)
 {
-	if (lock_whole(s->record, LOCK_EX | LOCK_NB) < 0)
+	if (lock_whole(s->record, LOCK_SH | LOCK_NB) < 0)
 		return true;
 	flock(s->record, LOCK_UN);
 	return false;
 }
 
-static bool has_name(int record)
+/* -ENOENT when it has not. The number of its links does not say it: in a root with the sticky bit others may
+ * link it. */
+static int check_name(const struct rt_state *s)
 {
-	struct stat st;
+	struct stat ours, there;
 
-	return fstat(record, &st) == 0 && st.st_nlink > 0;
+	if (fstat(s->record, &ours) < 0 || fstatat(s->root, s->id, &there, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? 0 : -ENOENT;
 }
 
 int rt_state_take_turn(const struct rt_state *s, struct err *e)
 {
 	int r = lock_byte(s->record, F_OFD_SETLKW, TURN_BYTE);
 
-	if (r < 0)
-		return err_set(e, -r, "lock the container %s: %s", s->id, err_name(-r));
-	return has_name(s->record) ? 0 : err_set(e, ENOENT, "container does not exist: %s", s->id);
+	if (r == 0)
+		r = check_name(s);
+	if (r == -ENOENT)
+		return err_set(e, ENOENT, "container does not exist: %s", s->id);
+	return r < 0 ? err_set(e, -r, "lock the container %s: %s", s->id, err_name(-r)) : 0;
+}
+
+bool rt_state_claim(const struct rt_state *s)
+{
+	struct err ignored = {0};
+
+	return rt_state_take_turn(s, &ignored) != -ENOENT;
 }
 
 static void to_json(const struct spec_state *doc, struct strbuf *b)
@@ -384,6 +418,7 @@ int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct
 	if (dir < 0)
 		return dir;
 	to_json(doc, &b);
+	remove_temporary_files(dir); /* of one that was killed, perhaps with our pid in another namespace */
 	return io_replace_file(dir, "state.json", &b, 0600, e);
 }
 
@@ -407,18 +442,24 @@ void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid
 int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e)
 {
 	auto_close int fd = -1, record = -1;
-	struct stat st;
 
 	if (!str_valid_id(id))
 		return err_set(e, EINVAL, "invalid container ID format: %s", id);
 	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	record = fd >= 0 ? open_record(fd, id, &st) : -errno;
+	record = fd >= 0 ? open_record(fd, id, 0) : -errno;
 	if (record == -ENOENT)
 		return err_set(e, ENOENT, "container does not exist: %s", id);
 	if (record < 0)
 		return err_set(e, -record, "open %s/%s: %s", root, id, err_name(-record));
 	*ret = (struct rt_state){.record = take_fd(&record), .root = take_fd(&fd), .id = id};
 	return 0;
+}
+
+static int read_record(const struct rt_state *s, struct strbuf *b, struct err *e)
+{
+	if (lseek(s->record, 0, SEEK_SET) < 0)
+		return err_sys(e, "read");
+	return io_read_fd(s->record, RECORD_MAX, b, s->id, e);
 }
 
 /* The last whole line: who writes one may have been killed. */
@@ -432,17 +473,28 @@ static const char *last_line(const struct strbuf *b, size_t *ret_len)
 	return end ? start : "";
 }
 
+/* -ENOENT: its maker has written nothing yet. */
 static int load_record(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
 	const char *line;
 	size_t len;
-	int r = lseek(s->record, 0, SEEK_SET) < 0 ? err_sys(e, "read") : io_read_fd(s->record, RECORD_MAX, &b, s->id, e);
+	int r = read_record(s, &b, e);
 
 	if (r < 0)
 		return r;
 	line = last_line(&b, &len);
-	return spec_state_parse(line, len, a, ret, e);
+	return len ? spec_state_parse(line, len, a, ret, e) : err_set(e, ENOENT, "it has none");
+}
+
+/* The time in nanoseconds tells it from an earlier container with this id, whose record somebody removed by hand. */
+static bool is_of_record(const struct rt_state *s, const struct spec_state *saved)
+{
+	auto_strbuf struct strbuf b = {0};
+	struct err ignored = {0};
+
+	return !saved->created || (read_record(s, &b, &ignored) == 0 && b.len &&
+				   memmem(b.p, b.len, saved->created, strlen(saved->created)));
 }
 
 /* -ENOENT: no later command has written one. */
@@ -452,7 +504,9 @@ static int load_saved(const struct rt_state *s, struct arena *a, struct spec_sta
 	auto_strbuf struct strbuf b = {0};
 	int r = dir < 0 ? err_set(e, -dir, "open the files") : io_read_file(dir, "state.json", STATE_MAX, &b, e);
 
-	return r < 0 ? r : spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
+	if (r == 0)
+		r = spec_state_parse(b.p ? b.p : "", b.len, a, ret, e);
+	return r == 0 && !is_of_record(s, *ret) ? err_set(e, ENOENT, "it is another one's") : r;
 }
 
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e)
@@ -475,7 +529,7 @@ void rt_state_close(struct rt_state *s)
 
 void rt_state_remove(struct rt_state *s)
 {
-	if (s->root >= 0)
+	if (s->root >= 0 && rt_state_claim(s))
 		remove_all(s->root, s->id);
 	rt_state_close(s);
 }
@@ -509,17 +563,28 @@ int rt_state_destroy_groups(const struct spec_state *doc, struct err *e)
 	return r < 0 ? r : resctrl_remove(doc->intel_rdt_dir, e);
 }
 
+/* Of something that has no whole line. */
+static bool is_only_begun(int record)
+{
+	static const char begin[] = "{\"version\":";
+	char text[sizeof(begin) - 1];
+	ssize_t n = pread(record, text, sizeof(text), 0);
+
+	return n >= 0 && memcmp(text, begin, (size_t)n) == 0;
+}
+
 /* The locks are ours, so the owner is dead: ends what it left, unless that was complete and not to
  * end with its owner (`brig run` and `create`; those are ended by `brig delete`). */
-static void sweep_dead(const struct rt_state *s, bool empty)
+static void sweep_dead(const struct rt_state *s)
 {
 	auto_arena struct arena *a = arena_new();
 	struct spec_state *doc = NULL;
 	struct err e = {0};
-	int r = 0;
+	int r = rt_state_load(s, a, &doc, &e);
 
-	if (!empty && rt_state_load(s, a, &doc, &e) < 0)
+	if (r < 0 && (r != -ENOENT || !is_only_begun(s->record)))
 		return; /* not written by us */
+	r = 0;
 	if (doc && !doc->ephemeral && !str_eq(doc->phase, "creating")) {
 		fchmod(s->record, OWNED & ~S_ISVTX); /* no later sweep reads the record */
 		return;
@@ -533,21 +598,21 @@ static void sweep_dead(const struct rt_state *s, bool empty)
 }
 
 /*
- * The turn is taken against other commands (delete), the lock against the owner. Whoever removes the
- * record has one of them, so if it still has a name when we have both, then record, files and cgroup
- * belong together, and stay so until we are done: a new container of the same name begins with a new file.
+ * The turn is taken against other commands (delete), the lock against the owner. With both and the name,
+ * record, files and cgroup belong together, and stay so until we are done: a new container of the same
+ * name begins with a new file. The turn comes first: who has it must not find the lock taken by a sweeper.
  */
 static void sweep_entry(int root, const char *name)
 {
-	struct stat st;
-	auto_close int record = str_valid_id(name) ? open_record(root, name, &st) : -EINVAL;
+	auto_close int record = str_valid_id(name) ? open_record(root, name, S_ISVTX) : -EINVAL;
+	const struct rt_state s = {.record = record, .root = root, .id = name};
 
-	if (record < 0 || !(st.st_mode & S_ISVTX))
+	if (record < 0)
 		return;
-	if (lock_whole(record, LOCK_EX | LOCK_NB) < 0 || lock_byte(record, F_OFD_SETLK, TURN_BYTE) < 0)
+	if (lock_byte(record, F_OFD_SETLK, TURN_BYTE) < 0 || lock_whole(record, LOCK_EX | LOCK_NB) < 0)
 		return;
-	if (fstat(record, &st) == 0 && st.st_nlink > 0)
-		sweep_dead(&(struct rt_state){.record = record, .root = root, .id = name}, st.st_size == 0);
+	if (check_name(&s) == 0)
+		sweep_dead(&s);
 }
 
 void rt_state_sweep(const char *root)

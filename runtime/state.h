@@ -40,20 +40,24 @@ int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct
 /* init_pid, init_start_time and boot_id: what tells INIT from a later process with the same pid. */
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid);
 int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e);
+/* -ENOENT: its maker has written nothing yet. */
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e);
 /* A pidfd of the process that is making the container right now; -1: none (that we can see). */
 int rt_state_owner(const struct rt_state *s);
 /* Takes the lock, when neither that process nor its INIT holds it any more; wait: for as long as it takes,
- * else -EBUSY. */
+ * else -EBUSY after two seconds. */
 int rt_state_own(const struct rt_state *s, bool wait, struct err *e);
 /* Whether somebody has the lock. */
 bool rt_state_is_owned(const struct rt_state *s);
 /* Waits until no other command works on the container; until s is closed. -ENOENT: it is gone meanwhile. */
 int rt_state_take_turn(const struct rt_state *s, struct err *e);
+/* The same for the maker, before it removes anything. false: a command has removed the container, and what has
+ * its name, or its cgroup's, may be another one's. */
+bool rt_state_claim(const struct rt_state *s);
 /* Ends and removes the cgroups and the resctrl group that the record names, as far as they are there:
  * of the hierarchies of v1 some may be gone already. */
 int rt_state_destroy_groups(const struct spec_state *doc, struct err *e);
-/* Removes the record and what belongs to it; closes the fds. */
+/* Removes the record and what belongs to it, if they are still there (takes the turn); closes the fds. */
 void rt_state_remove(struct rt_state *s);
 void rt_state_close(struct rt_state *s);
 /* Ends and removes every ephemeral container whose owner is gone; never fails the caller. */

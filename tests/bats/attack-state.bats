@@ -150,3 +150,156 @@ forge() {
 	run_brig delete --force "$(new_id)"
 	assert_status 0
 }
+
+# slowly CALL COMMAND [ARG...]: brig COMMAND..., in whose processes each CALL begins 1.5 seconds late.
+slowly() {
+	local call=$1
+	shift
+	strace -D -f -q -o "$T/trace.$call" -e trace="$call" -e inject="$call:delay_enter=1500000" \
+		"$BRIG" --root "$BRIG_ROOT" "$@"
+}
+
+@test "attack: a container that is deleted and made again is not the one whose end its maker cleans up after" {
+	need_command strace
+	make_bundle "$T/b" sleep 1000
+	slowly unlinkat --cgroup-manager disabled run -b "$T/b" "$(new_id)" </dev/null >"$T/log.run" 2>&1 3>&- &
+	local maker=$! pid
+	wait_for 20 is_recorded "$(new_id)"
+	run_brig delete --force "$(new_id)"
+	assert_status 0
+	create
+	pid=$("$BRIG" --root "$BRIG_ROOT" state "$(new_id)" | jq .pid)
+	status=0
+	wait "$maker" || status=$?
+	assert_equal "$status" 137
+	assert_equal "$(<"$T/log.run")" ""
+	run_brig state "$(new_id)"
+	assert_json .status created
+	assert_json .pid "$pid"
+	run_brig delete --force "$(new_id)"
+	assert_status 0
+}
+
+@test "attack: what a command saves is not left for the next container of that name" {
+	need_command strace
+	need_controller pids
+	make_bundle "$T/b" sleep 1000
+	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" </dev/null >"$T/log.run" 2>&1 3>&- &
+	local maker=$! updater
+	wait_for 20 is_recorded "$(new_id)"
+	slowly renameat update --pids-limit 20 "$(new_id)" 3>&- &
+	updater=$!
+	wait_for 20 compgen -G "$BRIG_ROOT/.files/$(new_id)/state.json.*"
+	run_brig kill "$(new_id)" KILL
+	wait "$updater"
+	status=0
+	wait "$maker" || status=$?
+	assert_equal "$status" 137
+	assert_equal "$(<"$T/log.run")" ""
+	[ ! -e "$BRIG_ROOT/$(new_id)" ]
+	[ ! -e "$BRIG_ROOT/.files/$(new_id)" ]
+}
+
+@test "attack: the files of a container whose record was removed by hand are not the next one's" {
+	make_bundle "$T/b" sleep 1000
+	create
+	run_brig update --pids-limit 20 "$(new_id)" # without the controller it says so
+	run_brig start "$(new_id)"
+	assert_status 0
+	kill -KILL "$("$BRIG" --root "$BRIG_ROOT" state "$(new_id)" | jq .pid)"
+	wait_for 5 ended "$(new_id)"
+	mkfifo -m 600 "$BRIG_ROOT/.files/$(new_id)/start"
+	: >"$BRIG_ROOT/.files/$(new_id)/state.json.1.tmp"
+	cp -a "$BRIG_ROOT/.files/$(new_id)" "$T/files"
+	run_brig delete "$(new_id)"
+	assert_status 0
+	cp -a "$T/files" "$BRIG_ROOT/.files/$(new_id)"
+	create
+	run_brig state "$(new_id)"
+	assert_json .status created
+	run_brig start "$(new_id)"
+	assert_status 0
+	run_brig state "$(new_id)"
+	assert_json .status running
+	run_brig delete --force "$(new_id)"
+	assert_status 0
+}
+
+@test "attack: a maker that is done in the moment in which one looks is not taken for a dead one" {
+	need_command strace
+	make_bundle "$T/b" sleep 1000
+	printf '#!/bin/sh\nwhile ! [ -e "%s" ]; do sleep 0.05; done\n' "$T/go" >"$T/hook"
+	chmod 755 "$T/hook"
+	edit_config "$T/b" ".hooks = {createRuntime: [{path: \"$T/hook\"}]}"
+	"$BRIG" --root "$BRIG_ROOT" run -d -b "$T/b" "$(new_id)" </dev/null >"$T/log" 2>&1 3>&- &
+	local maker=$! deleter
+	wait_for 20 grep -qs creating "$BRIG_ROOT/$(new_id)"
+	slowly flock delete "$(new_id)" 2>"$T/log.delete" 3>&- &
+	deleter=$!
+	sleep 0.7
+	touch "$T/go"
+	wait "$maker"
+	status=0
+	wait "$deleter" || status=$?
+	assert_equal "$status" 1
+	assert_contains "$(<"$T/log.delete")" "not stopped: running"
+	run_brig delete --force "$(new_id)"
+	assert_status 0
+}
+
+@test "attack: a record that was only begun is no container, and is swept" {
+	local text
+	mkdir -m 700 "$BRIG_ROOT"
+	for text in "" '{"ver' '{"version":1,"id":"half","phase":"crea'; do
+		printf %s "$text" >"$BRIG_ROOT/half"
+		chmod 1600 "$BRIG_ROOT/half"
+		run_brig state half
+		assert_status 1
+		assert_contains "$stderr" "container does not exist: half"
+		run_brig delete --force half
+		assert_status 0
+		sandbox -- true
+		assert_status 0
+		[ ! -e "$BRIG_ROOT/half" ]
+	done
+	printf mine >"$BRIG_ROOT/half"
+	sandbox -- true
+	assert_equal "$(<"$BRIG_ROOT/half")" mine
+	rm "$BRIG_ROOT/half"
+}
+
+@test "attack: nobody's fifo in the state root is opened" {
+	mkdir -m 700 "$BRIG_ROOT"
+	mkfifo "$BRIG_ROOT/fifo"
+	chmod 1600 "$BRIG_ROOT/fifo"
+	cat "$BRIG_ROOT/fifo" 3>&- &
+	local reader=$!
+	sleep 0.3
+	run_brig list
+	assert_status 0
+	sandbox -- true
+	run_brig delete --force fifo
+	assert_status 1
+	kill -0 $reader || fail "its reader saw an end"
+	echo >"$BRIG_ROOT/fifo"
+	wait $reader
+	rm "$BRIG_ROOT/fifo"
+}
+
+@test "attack: a link that somebody makes to a record does not keep its name alive" {
+	need_command strace
+	make_bundle "$T/b" sleep 1000
+	create
+	slowly unlinkat delete "$(new_id)" 3>&- &
+	local deleter=$!
+	sleep 0.7 # it has its turn
+	ln "$BRIG_ROOT/$(new_id)" "$BRIG_ROOT/link"
+	run_brig delete "$(new_id)"
+	assert_status 1
+	assert_contains "$stderr" "container does not exist"
+	run_brig delete link
+	assert_status 1
+	assert_contains "$stderr" "it is the one of $(new_id)"
+	wait "$deleter"
+	rm "$BRIG_ROOT/link"
+}
