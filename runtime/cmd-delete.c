@@ -20,21 +20,20 @@ struct delete_request {
 };
 
 /* Afterwards nothing is made any more, and c->cgroup is what there is. */
-static int end_creation(struct rt_container *c, struct err *e)
+static int end_creation(struct arena *a, struct rt_container *c, struct err *e)
 {
 	auto_close int pidfd = rt_state_owner(&c->state);
 	struct pollfd p = {pidfd, POLLIN, 0};
-	int r = 0;
+	int r;
 
 	if (pidfd >= 0 && sys_pidfd_send_signal(pidfd, SIGKILL) < 0 && errno != ESRCH)
 		return err_sys(e, "end the process that creates the container %s", c->state.id);
 	while (pidfd >= 0 && poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
-	if (!c->cgroup && c->doc->cgroup && c->doc->cgroup->paths.n)
-		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
+	r = rt_container_reload(a, c, e);
 	/* INIT has a copy of the creator's lock until it is dead, so its end is waited for. */
-	if (r == 0 && c->cgroup)
-		r = cg_destroy(c->cgroup, e);
+	if (r == 0)
+		r = c->cgroup ? cg_destroy(c->cgroup, e) : rt_container_kill_all(c, e);
 	return r < 0 && r != -ENOENT ? r : rt_state_own(&c->state, pidfd >= 0, e);
 }
 
@@ -52,7 +51,7 @@ static int delete_container(const char *id, void *arg, struct err *e)
 	if (c.status != RT_STOPPED && c.status != RT_CREATED && !q->force)
 		return err_set(e, EBUSY, "cannot delete container %s that is not stopped: %s", id,
 			       rt_status_name(c.status));
-	r = c.status == RT_CREATING ? end_creation(&c, e) : rt_container_kill_all(&c, e);
+	r = c.status == RT_CREATING ? end_creation(a, &c, e) : rt_container_kill_all(&c, e);
 	return r < 0 ? r : rt_container_remove(&c, e);
 }
 

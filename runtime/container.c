@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * INIT is found by pid and then checked by start time and boot id, with the pidfd open before the
- * check: whatever gets the pid later, the pidfd means the process that was checked.
- */
 #include "runtime/container.h"
 
 #include <dirent.h>
@@ -30,47 +26,6 @@ const char *rt_status_name(enum rt_status s)
 	return names[s];
 }
 
-static bool same_boot(const struct rt_container *c)
-{
-	char boot[64];
-	struct err e = {0};
-
-	if (!c->doc->boot_id)
-		return true;
-	return procfs_read(c->procfs, "sys/kernel/random/boot_id", boot, sizeof(boot), &e) < 0 ||
-	       str_eq(boot, c->doc->boot_id);
-}
-
-/* State letter and start time of a process from its stat file; false when it is gone. */
-static bool read_stat(int procfs, pid_t pid, char *ret_state, uint64_t *ret_start)
-{
-	char path[64], stat[1024], *p;
-	struct err e = {0};
-
-	snprintf(path, sizeof(path), "%ld/stat", (long)pid);
-	if (procfs_read(procfs, path, stat, sizeof(stat), &e) <= 0 || !(p = strrchr(stat, ')')))
-		return false;
-	*ret_state = p[1] ? p[2] : '?';
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	*ret_start = p ? strtoull(p + 1, NULL, 10) : 0;
-	return p != NULL;
-}
-
-static void find_init(struct rt_container *c)
-{
-	pid_t pid = (pid_t)c->doc->init_pid;
-	auto_close int fd = pid > 0 ? sys_pidfd_open(pid, 0) : -1;
-	uint64_t start;
-	char state;
-
-	if (fd < 0 || !read_stat(c->procfs, pid, &state, &start))
-		return;
-	if (start != c->doc->init_start_time || state == 'Z' || state == 'X' || !same_boot(c))
-		return;
-	c->pidfd = take_fd(&fd);
-}
-
 static enum rt_status find_status(struct rt_container *c)
 {
 	struct err e = {0};
@@ -95,6 +50,18 @@ static int load_doc(struct arena *a, struct rt_container *c, struct err *e)
 	return c->in_the_making ? 0 : rt_state_load(&c->state, a, &c->doc, e);
 }
 
+/* By what the record says. */
+static int find_parts(struct rt_container *c, struct err *e)
+{
+	int r = 0;
+
+	if (c->pidfd < 0 && !c->in_the_making)
+		c->pidfd = rt_state_init(c->doc, c->procfs);
+	if (!c->cgroup && c->doc->cgroup && c->doc->cgroup->paths.n)
+		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
+	return r == -ENOENT ? 0 : r;
+}
+
 static int load(struct arena *a, struct rt_container *c, struct err *e)
 {
 	int r = load_doc(a, c, e);
@@ -104,14 +71,19 @@ static int load(struct arena *a, struct rt_container *c, struct err *e)
 	c->procfs = procfs_open(e);
 	if (c->procfs < 0)
 		return c->procfs;
-	find_init(c);
-	if (c->doc->cgroup && c->doc->cgroup->paths.n) {
-		r = cg_open(&c->doc->cgroup->paths, &c->cgroup, e);
-		if (r < 0 && r != -ENOENT)
-			return r;
-	}
+	r = find_parts(c, e);
+	if (r < 0)
+		return r;
 	c->status = find_status(c);
 	return 0;
+}
+
+int rt_container_reload(struct arena *a, struct rt_container *c, struct err *e)
+{
+	int r = rt_state_load(&c->state, a, &c->doc, e);
+
+	c->in_the_making = false;
+	return r < 0 ? r : find_parts(c, e);
 }
 
 /* With everything that was opened in *c, also on failure. */

@@ -16,7 +16,7 @@ struct rt_container {
 	struct spec_state *doc;
 	bool in_the_making; /* the record says so, and its maker lives */
 	int procfs;
-	int pidfd;          /* of INIT, checked by start time and boot id; -1 when it is gone */
+	int pidfd;          /* of INIT, checked by start time and boot id; -1 when it is gone, or being made */
 	struct cg *cgroup;  /* NULL: none, or gone */
 	enum rt_status status;
 };
@@ -31,6 +31,8 @@ int rt_container_open(struct arena *a, const struct rt_globals *g, const char *i
 int rt_container_open_locked(struct arena *a, const struct rt_globals *g, const char *id,
 			     struct rt_container *ret, struct err *e);
 void rt_container_close(struct rt_container *c);
+/* When whoever was making it is dead: what is recorded, and there, at its end. */
+int rt_container_reload(struct arena *a, struct rt_container *c, struct err *e);
 #define auto_container __attribute__((cleanup(rt_container_close)))
 
 /* "creating", "created", "running", "paused", "stopped". */

@@ -185,6 +185,22 @@ int row_learn(void *ctx, struct err *e)
 	return l->learn(l, l->hold_arg, e);
 }
 
+/* By which a sweep could find it. */
+bool row_has_no_cgroup(const void *ctx)
+{
+	return PLAN(ctx)->cgroup->driver == CG_DRIVER_NONE && !PLAN(ctx)->options.die_with_parent;
+}
+
+/* We may be killed after its exec, before its last record. */
+int row_record_first(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	struct spec_state *doc = rt_launch_describe(l);
+
+	rt_state_fill_init(doc, l->arena, l->host->procfs, l->channel.child.pid);
+	return rt_state_intend(&l->state, doc, e);
+}
+
 int row_record_running(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;

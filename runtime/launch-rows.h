@@ -79,6 +79,8 @@ WANTED(row_start_hooks_at_once);
 WANTED(row_zero_is_mapped);
 
 RUN(row_attach_cgroup);
+WANTED(row_has_no_cgroup);
+RUN(row_record_first);
 RUN(row_become_root);
 RUN(row_build_wall);
 RUN(row_compile_filter);

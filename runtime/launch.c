@@ -41,6 +41,7 @@ static const struct step rows[] = {
 	{"connect to the seccomp agent", STEP_PARENT, row_has_listener, row_connect_listener, row_undo_connect_listener},
 	{"make the start fifo", STEP_PARENT, row_is_create, row_make_start_fifo, NULL},
 	{"make the first process", STEP_SPAWN, NULL, row_spawn_init, NULL},
+	{"record the first process", STEP_PARENT, row_has_no_cgroup, row_record_first, NULL},
 	{"map the ids", STEP_PARENT, row_new_userns, row_write_maps, NULL},
 	{"enter the cgroup", STEP_PARENT, row_cgroup_by_pid, row_attach_cgroup, NULL},
 	{"enter the resctrl group", STEP_PARENT, row_has_resctrl, row_enter_resctrl, NULL},

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -422,21 +423,58 @@ int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct
 	return io_replace_file(dir, "state.json", &b, 0600, e);
 }
 
+/* State letter and start time of a process from its stat file; false when it is gone. */
+static bool read_stat(int procfs, pid_t pid, char *ret_state, uint64_t *ret_start)
+{
+	char path[64], stat[1024], *p;
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%ld/stat", (long)pid);
+	if (procfs_read(procfs, path, stat, sizeof(stat), &e) <= 0 || !(p = strrchr(stat, ')')))
+		return false;
+	*ret_state = p[1] ? p[2] : '?';
+	for (int field = 2; p && field < 22; field++) /* the name may hold spaces: from behind */
+		p = strchr(p + 1, ' ');
+	*ret_start = p ? strtoull(p + 1, NULL, 10) : 0;
+	return p != NULL;
+}
+
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid)
 {
-	char path[64], stat[1024], boot[64];
+	char boot[64], state;
 	struct err e = {0};
-	char *p;
 
 	doc->init_pid = pid;
-	snprintf(path, sizeof(path), "%ld/stat", (long)pid);
-	if (procfs_read(procfs, path, stat, sizeof(stat), &e) > 0 && (p = strrchr(stat, ')'))) {
-		for (int field = 2; p && field < 22; field++) /* the name may hold spaces: from behind */
-			p = strchr(p + 1, ' ');
-		doc->init_start_time = p ? strtoull(p + 1, NULL, 10) : 0;
-	}
+	read_stat(procfs, pid, &state, &doc->init_start_time);
 	if (procfs_read(procfs, "sys/kernel/random/boot_id", boot, sizeof(boot), &e) > 0)
 		doc->boot_id = arena_strdup(a, boot);
+}
+
+static bool same_boot(const struct spec_state *doc, int procfs)
+{
+	char boot[64];
+	struct err e = {0};
+
+	if (!doc->boot_id)
+		return true;
+	return procfs_read(procfs, "sys/kernel/random/boot_id", boot, sizeof(boot), &e) < 0 ||
+	       str_eq(boot, doc->boot_id);
+}
+
+/* It is found by pid and then checked by start time and boot id, with the pidfd open before the check: whatever
+ * gets the pid later, the pidfd means the process that was checked. */
+int rt_state_init(const struct spec_state *doc, int procfs)
+{
+	pid_t pid = (pid_t)doc->init_pid;
+	auto_close int fd = pid > 0 ? sys_pidfd_open(pid, 0) : -1;
+	uint64_t start;
+	char state;
+
+	if (fd < 0 || !read_stat(procfs, pid, &state, &start))
+		return -1;
+	if (start != doc->init_start_time || state == 'Z' || state == 'X' || !same_boot(doc, procfs))
+		return -1;
+	return take_fd(&fd);
 }
 
 int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e)
@@ -573,6 +611,18 @@ static bool is_only_begun(int record)
 	return n >= 0 && memcmp(text, begin, (size_t)n) == 0;
 }
 
+/* Where there is no cgroup, nothing else leads to it. */
+static int kill_init(const struct spec_state *doc, struct err *e)
+{
+	auto_close int procfs = procfs_open(e);
+	auto_close int pidfd = procfs < 0 ? -1 : rt_state_init(doc, procfs);
+
+	if (procfs < 0)
+		return procfs;
+	return pidfd >= 0 && sys_pidfd_send_signal(pidfd, SIGKILL) < 0 && errno != ESRCH
+		       ? err_sys(e, "kill process %lld", (long long)doc->init_pid) : 0;
+}
+
 /* The locks are ours, so the owner is dead: ends what it left, unless that was complete and not to
  * end with its owner (`brig run` and `create`; those are ended by `brig delete`). */
 static void sweep_dead(const struct rt_state *s)
@@ -589,7 +639,9 @@ static void sweep_dead(const struct rt_state *s)
 		fchmod(s->record, OWNED & ~S_ISVTX); /* no later sweep reads the record */
 		return;
 	}
-	if (doc) /* else it was killed before it was written: nothing was made yet */
+	if (doc && doc->init_pid && !doc->cgroup)
+		r = kill_init(doc, &e);
+	if (r == 0 && doc) /* else it was killed before it was written: nothing was made yet */
 		r = rt_state_destroy_groups(doc, &e);
 	if (r < 0) /* kept: the next command tries again */
 		log_warning("sweep %s, left by a killed brig: %s", s->id, e.msg);

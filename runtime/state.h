@@ -39,6 +39,8 @@ int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, str
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e);
 /* init_pid, init_start_time and boot_id: what tells INIT from a later process with the same pid. */
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid);
+/* A pidfd of it; -1: it is gone. */
+int rt_state_init(const struct spec_state *doc, int procfs);
 int rt_state_open(const char *root, const char *id, struct rt_state *ret, struct err *e);
 /* -ENOENT: its maker has written nothing yet. */
 int rt_state_load(const struct rt_state *s, struct arena *a, struct spec_state **ret, struct err *e);

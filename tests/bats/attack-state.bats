@@ -2,6 +2,7 @@
 # The state directory when it is not what it should be: other people's, damaged, or in the way.
 load ../lib/common
 load ../lib/sandbox
+load ../lib/live
 
 ended() { [ "$("$BRIG" --root "$BRIG_ROOT" state "$1" | jq -r .status)" = stopped ]; }
 
@@ -302,4 +303,40 @@ slowly() {
 	assert_contains "$stderr" "it is the one of $(new_id)"
 	wait "$deleter"
 	rm "$BRIG_ROOT/link"
+}
+
+# begun_without_cgroup: $maker, which is stopped when its program runs and its last record is not written.
+begun_without_cgroup() {
+	make_bundle "$T/b" sh -c 'echo $$ >/pid; exec sleep 1000'
+	edit_config "$T/b" '.root.readonly = false'
+	strace -D -q -o "$T/trace" -e trace=write -e inject=write:delay_enter=800000 \
+		"$BRIG" --cgroup-manager disabled --root "$BRIG_ROOT" run -d -b "$T/b" "$(new_id)" </dev/null >"$T/log" 2>&1 3>&- &
+	maker=$!
+	wait_for 20 [ -s "$T/b/rootfs/pid" ]
+	init=$(sed -n 's/.*"initPid":\([1-9][0-9]*\).*/\1/p' "$BRIG_ROOT/$(new_id)")
+	has_only_begun
+}
+
+has_only_begun() { ! grep -q '"phase":"running"' "$BRIG_ROOT/$(new_id)" && kill -0 "$init"; }
+
+@test "attack: without a cgroup, a program whose maker is killed before its last record is swept" {
+	need_command strace
+	begun_without_cgroup
+	kill -KILL "$maker"
+	wait "$maker" || true
+	has_only_begun
+	sandbox -- true
+	assert_status 0
+	wait_for 5 gone "$init"
+	[ ! -e "$BRIG_ROOT/$(new_id)" ]
+}
+
+@test "attack: without a cgroup, nor does delete --force leave such a program" {
+	need_command strace
+	begun_without_cgroup
+	run_brig delete --force "$(new_id)"
+	assert_status 0
+	wait_for 5 gone "$init"
+	wait "$maker" || true
+	[ ! -e "$BRIG_ROOT/$(new_id)" ]
 }

@@ -48,7 +48,7 @@ place=()
 @test "each step fails, or dies: hooks" { faults steps hooks; }
 @test "each step fails, or dies: ids, terminal, time, seccomp agent, id-mapped mount" { faults steps more; }
 @test "each step fails, or dies: behind the start of what was created" { faults steps start; }
-@test "each step fails, or dies: attributes, agent, handler, joined namespaces" { faults steps attributes agent handler joined; }
+@test "each step fails, or dies: attributes, agent, handler, joined namespaces" { faults steps attributes no-cgroup agent handler joined; }
 @test "each step fails, or dies: sandbox" { faults steps sandbox sandbox-alone core-scheduling; }
 @test "each step fails, or dies: ports of a sandbox" { need_ports && faults steps ports; }
 @test "each step fails, or dies: network devices" { place=(unshare -n) && faults steps devices; }
