@@ -243,7 +243,8 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 		rt_state_remove(&l->state);
 	else /* the next command tries again */
 		rt_state_close(&l->state);
-	run_poststop(l);
+	if (ours || l->ephemeral) /* else who deleted it runs them: the record has the configuration */
+		run_poststop(l);
 	return r;
 }
 

@@ -140,6 +140,18 @@ brig_silent() { "$BRIG" --root "$BRIG_ROOT" "$@" >"$T/log" 2>&1 3>&-; }
 	[ -s "$T/second" ]
 }
 
+@test "poststop runs once, also when another command deletes what runs in the foreground" {
+	edit_config "$T/bundle" '.process.args = ["sleep", "1000"]'
+	hook poststop "echo ran >>$T/poststop"
+	"$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$id" </dev/null >"$T/log" 2>&1 3>&- &
+	local maker=$!
+	wait_for 20 is_recorded "$id"
+	run_brig delete --force "$id"
+	assert_status 0
+	wait "$maker" || true
+	assert_equal "$(<"$T/poststop")" ran
+}
+
 @test "poststop runs when a later step of the creation fails" {
 	hook createRuntime 'exit 6'
 	hook poststop "echo ran >$T/poststop"
