@@ -17,6 +17,8 @@ teardown() {
 
 @test "events: --stats prints one object with what the container uses" {
 	start_container '.linux.resources = {memory: {limit: 67108864}, pids: {limit: 20}}'
+	# more than one tick of a slow clock
+	inside sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
 	run_brig events --stats "$id"
 	assert_status 0
 	assert_equal "${#lines[@]}" 1
