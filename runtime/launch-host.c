@@ -219,9 +219,13 @@ int row_make_cgroup(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
 
-	return l->devices_beside
-		       ? cg_create_without_devices(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e)
-		       : cg_create(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e);
+	int r = l->devices_beside
+			? cg_create_without_devices(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e)
+			: cg_create(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e);
+
+	if (r == 0)
+		l->cgroup_by_pid = l->cgroup && cg_fd(l->cgroup) < 0;
+	return r;
 }
 
 bool row_devices_beside(const void *ctx)
@@ -591,6 +595,8 @@ int row_write_maps(void *ctx, struct err *e)
 	return ns_write_maps(l->host->procfs, l->channel.child.pid, &m, ns_idmap_mode(&m), e);
 }
 
+/* As it was when the cgroup was made: systemd's has a descriptor once the process is in it, and INIT asks
+ * later than the parent. */
 bool row_cgroup_by_pid(const void *ctx)
 {
 	const struct rt_launch *l = ctx;
@@ -601,7 +607,7 @@ bool row_cgroup_by_pid(const void *ctx)
 	if (!l->cgroup)
 		return PLAN(ctx)->cgroup->kind == CG_V1 ||
 		       PLAN(ctx)->cgroup->driver == CG_DRIVER_SYSTEMD;
-	return cg_fd(l->cgroup) < 0;
+	return l->cgroup_by_pid;
 }
 
 int row_attach_cgroup(void *ctx, struct err *e)

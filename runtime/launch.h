@@ -53,6 +53,7 @@ struct rt_launch {
 
 	/* private to launch.c */
 	struct step_channel channel;
+	bool cgroup_by_pid;      /* INIT is put into the cgroup when it is there */
 	bool devices_beside;     /* the device filter is loaded while INIT works: it waits for */
 	uint32_t devices_loaded; /* this futex to become 1 */
 	int netns;               /* of net_ahead, for INIT to join; -1: INIT is born in a new one */

@@ -241,3 +241,14 @@ start_user_manager() {
 	sys update --pids-limit 30 "$id"
 	assert_equal "$(property TasksMax) $(<"$LEAF/pids.max")" "30 30"
 }
+
+# What it has to do by itself was once asked of a cgroup that the parent was changing.
+@test "systemd: a first process that begins late follows the same plan" {
+	need_command strace
+	sys() {
+		strace -D -f -q -o "$T/trace" -e trace=rt_sigaction -e inject=rt_sigaction:delay_enter=10000 \
+			"$BRIG" --root "$BRIG_ROOT" --systemd-cgroup "$@"
+	}
+	start '.annotations = {"run.oci.systemd.subgroup": "", "run.oci.delegate-cgroup": "inner"}'
+	[[ $LEAF == */$UNIT/inner ]] || fail "$LEAF"
+}
