@@ -152,18 +152,21 @@ forge() {
 	assert_status 0
 }
 
-# slowly CALL COMMAND [ARG...]: brig COMMAND..., in whose processes each CALL begins 1.5 seconds late.
+# slowly CALL:when=N COMMAND [ARG...]: brig COMMAND..., in which the Nth CALL (N+: and later ones) begins 1.5 seconds late.
 slowly() {
 	local call=$1
 	shift
-	strace -D -f -q -o "$T/trace.$call" -e trace="$call" -e inject="$call:delay_enter=1500000" \
+	strace -D -f -q -o "$T/trace.${call%:*}" -e trace="${call%:*}" -e inject="${call/:/:delay_enter=1500000:}" \
 		"$BRIG" --root "$BRIG_ROOT" "$@"
 }
+
+# Whether a command has the turn on the container (runtime/state.c).
+turn_is_taken() { grep -q "OFDLCK .*:$(stat -c %i "$BRIG_ROOT/$1") 1 1$" /proc/locks; }
 
 @test "attack: a container that is deleted and made again is not the one whose end its maker cleans up after" {
 	need_command strace
 	make_bundle "$T/b" sleep 1000
-	slowly unlinkat --cgroup-manager disabled run -b "$T/b" "$(new_id)" </dev/null >"$T/log.run" 2>&1 3>&- &
+	slowly unlinkat:when=1+ --cgroup-manager disabled run -b "$T/b" "$(new_id)" </dev/null >"$T/log.run" 2>&1 3>&- &
 	local maker=$! pid
 	wait_for 20 is_recorded "$(new_id)"
 	run_brig delete --force "$(new_id)"
@@ -188,7 +191,7 @@ slowly() {
 	"$BRIG" --root "$BRIG_ROOT" run -b "$T/b" "$(new_id)" </dev/null >"$T/log.run" 2>&1 3>&- &
 	local maker=$! updater
 	wait_for 20 is_recorded "$(new_id)"
-	slowly renameat update --pids-limit 20 "$(new_id)" 3>&- &
+	slowly renameat:when=1+ update --pids-limit 20 "$(new_id)" 3>&- &
 	updater=$!
 	wait_for 20 compgen -G "$BRIG_ROOT/.files/$(new_id)/state.json.*"
 	run_brig kill "$(new_id)" KILL
@@ -235,9 +238,9 @@ slowly() {
 	"$BRIG" --root "$BRIG_ROOT" run -d -b "$T/b" "$(new_id)" </dev/null >"$T/log" 2>&1 3>&- &
 	local maker=$! deleter
 	wait_for 20 grep -qs creating "$BRIG_ROOT/$(new_id)"
-	slowly flock delete "$(new_id)" 2>"$T/log.delete" 3>&- &
+	slowly flock:when=1+ delete "$(new_id)" 2>"$T/log.delete" 3>&- &
 	deleter=$!
-	sleep 0.7
+	wait_for 20 turn_is_taken "$(new_id)"
 	touch "$T/go"
 	wait "$maker"
 	status=0
@@ -291,9 +294,9 @@ slowly() {
 	need_command strace
 	make_bundle "$T/b" sleep 1000
 	create
-	slowly unlinkat delete "$(new_id)" 3>&- &
+	slowly unlinkat:when=1 delete "$(new_id)" 3>&- &
 	local deleter=$!
-	sleep 0.7 # it has its turn
+	wait_for 20 turn_is_taken "$(new_id)"
 	ln "$BRIG_ROOT/$(new_id)" "$BRIG_ROOT/link"
 	run_brig delete "$(new_id)"
 	assert_status 1
