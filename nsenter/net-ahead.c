@@ -32,11 +32,17 @@ static int joinable(long fd)
 	return -1;
 }
 
+int ns_net_ahead_lo_up(int socket)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_LOOPBACK};
+
+	return (int)raw_call(SYS_ioctl, socket, SIOCSIFFLAGS, (long)&lo);
+}
+
 /* SIOCGSKNS (Linux 4.9) gives the namespace of a socket. */
 static void thread_main(void *arg)
 {
 	struct ns_net_ahead *n = arg;
-	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_LOOPBACK};
 	long fd;
 
 	__atomic_store_n(&n->begun, true, __ATOMIC_RELAXED);
@@ -46,9 +52,12 @@ static void thread_main(void *arg)
 	fd = raw_call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	if (raw_call(SYS_ioctl, fd, SIOCSIFFLAGS, (long)&lo) == 0)
+	if (!n->with_lo || ns_net_ahead_lo_up((int)fd) == 0)
 		n->fd = joinable(raw_call(SYS_ioctl, fd, SIOCGSKNS));
-	raw_close((int)fd);
+	if (n->fd >= 0 && !n->with_lo)
+		n->socket = (int)fd;
+	else
+		raw_close((int)fd);
 }
 
 /* Where we are; -1 where that cannot be known. */
@@ -75,7 +84,7 @@ static bool other_processors(uint64_t mask[MASK_WORDS], long *ret_bytes)
 }
 
 /* Left to itself the kernel may let it wait here until we sleep, which is when we need it. */
-void ns_net_ahead_begin(struct ns_net_ahead *n)
+void ns_net_ahead_begin(struct ns_net_ahead *n, bool with_lo)
 {
 	const struct clone_start start = {.main = thread_main, .arg = n};
 	uint64_t elsewhere[MASK_WORDS];
@@ -83,6 +92,7 @@ void ns_net_ahead_begin(struct ns_net_ahead *n)
 
 	if (!clone_can_share_vm() || !other_processors(elsewhere, &bytes) || clone_stack_map(&n->stack) < 0)
 		return;
+	n->with_lo = with_lo;
 	n->alive = 1;
 	n->tid = clone_thread(&start, &n->stack, &n->alive);
 	if (n->tid > 0) {
@@ -124,15 +134,17 @@ static void wait_for(struct ns_net_ahead *n)
 	}
 }
 
-int ns_net_ahead_take(struct ns_net_ahead *n)
+int ns_net_ahead_take(struct ns_net_ahead *n, int *ret_socket)
 {
 	int fd;
 
+	*ret_socket = -1;
 	if (!n->stack.base)
 		return -1;
 	wait_for(n);
 	clone_stack_unmap(&n->stack);
 	fd = n->fd < 0 ? -1 : n->fd;
+	*ret_socket = n->socket;
 	*n = (struct ns_net_ahead)NS_NET_AHEAD_NONE;
 	return fd;
 }

@@ -233,6 +233,13 @@ bool row_devices_beside(const void *ctx)
 	return ((const struct rt_launch *)ctx)->devices_beside;
 }
 
+/* INIT waits for all of them (row_wait_for_beside). */
+static void done_beside(struct rt_launch *l)
+{
+	__atomic_fetch_add(&l->beside_done, 1, __ATOMIC_RELEASE);
+	raw_call(SYS_futex, (long)&l->beside_done, FUTEX_WAKE, 1);
+}
+
 /* Beside INIT, which shares our memory: raw system calls only. */
 int row_load_devices(void *ctx, struct err *e)
 {
@@ -241,8 +248,7 @@ int row_load_devices(void *ctx, struct err *e)
 
 	if (r < 0)
 		return r;
-	__atomic_store_n(&l->devices_loaded, 1, __ATOMIC_RELEASE);
-	raw_call(SYS_futex, (long)&l->devices_loaded, FUTEX_WAKE, 1);
+	done_beside(l);
 	return 0;
 }
 
@@ -490,26 +496,43 @@ void rt_launch_begin_net(struct rt_launch *l, const struct oci_spec *s)
 		wanted |= str_eq(list->v[i].type, "network");
 	}
 	if (wanted && !s->linux_->net_devices.n && !l->net && !l->network && geteuid() == 0)
-		ns_net_ahead_begin(&l->net_ahead);
+		ns_net_ahead_begin(&l->net_ahead, s->hooks && s->hooks->create_container.n);
 }
 
 static void take_net(struct rt_launch *l)
 {
-	int fd = ns_net_ahead_take(&l->net_ahead);
-
-	if (can_join_net(l->plan))
-		l->netns = fd;
-	else if (fd >= 0)
-		close(fd);
+	l->netns = ns_net_ahead_take(&l->net_ahead, &l->lo_socket);
+	if (!can_join_net(l->plan)) {
+		cleanup_close(&l->netns);
+		cleanup_close(&l->lo_socket);
+	}
 }
 
 void rt_launch_drop_net(struct rt_launch *l)
 {
-	int fd = ns_net_ahead_take(&l->net_ahead);
+	auto_close int fd = -1, socket = -1;
 
-	if (fd >= 0)
-		close(fd);
+	fd = ns_net_ahead_take(&l->net_ahead, &socket);
 	cleanup_close(&l->netns);
+	cleanup_close(&l->lo_socket);
+}
+
+/* Not for hooks that INIT runs: those come before it waits for us. */
+bool row_lo_beside(const void *ctx)
+{
+	return ((const struct rt_launch *)ctx)->lo_socket >= 0;
+}
+
+/* The socket stays open: its number says who does it. */
+int row_set_lo_up(void *ctx, struct err *e)
+{
+	struct rt_launch *l = ctx;
+	int r = ns_net_ahead_lo_up(l->lo_socket);
+
+	if (r < 0)
+		return err_set(e, -r, "set lo up: %s", err_name(-r));
+	done_beside(l);
+	return 0;
 }
 
 /* INIT may be at work already, so errno is left alone. */

@@ -124,11 +124,14 @@ bool row_net_was_made(const void *ctx)
 
 int row_join_net(void *ctx, struct err *e)
 {
-	int fd = LAUNCH(ctx)->netns;
+	const struct rt_launch *l = ctx;
 
-	if (setns(fd, CLONE_NEWNET) < 0)
+	if (setns(l->netns, CLONE_NEWNET) < 0)
 		return err_sys(e, "join it");
-	close(fd); /* ours; the parent has its own, under the same number */
+	/* ours; the parent has its own, under the same numbers */
+	close(l->netns);
+	if (l->lo_socket >= 0)
+		close(l->lo_socket);
 	return 0;
 }
 
@@ -248,17 +251,23 @@ int row_set_process(void *ctx, struct err *e)
 	return r < 0 ? r : sec_set_umask(s, e);
 }
 
+bool row_has_beside(const void *ctx)
+{
+	return row_devices_beside(ctx) || row_lo_beside(ctx);
+}
+
 /* Before anything foreign runs. Wakes up now and then to see whether the parent is still there. */
-int row_wait_for_devices(void *ctx, struct err *e)
+int row_wait_for_beside(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
+	uint32_t all = (uint32_t)row_devices_beside(ctx) + (uint32_t)row_lo_beside(ctx), done;
 	struct timespec patience = {.tv_nsec = 100000000};
 
-	while (!__atomic_load_n(&l->devices_loaded, __ATOMIC_ACQUIRE)) {
+	while ((done = __atomic_load_n(&l->beside_done, __ATOMIC_ACQUIRE)) < all) {
 		struct pollfd p = {.fd = l->channel.init};
 		struct timespec now = {0};
 
-		raw_call(SYS_futex, (long)&l->devices_loaded, FUTEX_WAIT, 0, (long)&patience);
+		raw_call(SYS_futex, (long)&l->beside_done, FUTEX_WAIT, (long)done, (long)&patience);
 		if (raw_call(SYS_ppoll, (long)&p, 1, (long)&now, 0, 8) > 0)
 			return err_set(e, ECHILD, "the parent is gone");
 	}

@@ -27,6 +27,8 @@ struct spec_state *rt_launch_describe(struct rt_launch *l);
 WANTED(row_cgroup_by_pid);
 WANTED(row_has_core_scheduling);
 WANTED(row_devices_beside);
+WANTED(row_has_beside);
+WANTED(row_lo_beside);
 WANTED(row_die_with_parent);
 WANTED(row_filter_after_start);
 WANTED(row_filter_at_once);
@@ -146,7 +148,8 @@ RUN(row_set_process);
 RUN(row_set_sysctl);
 RUN(row_spawn_init);
 RUN(row_start_payload);
-RUN(row_wait_for_devices);
+RUN(row_wait_for_beside);
+RUN(row_set_lo_up);
 RUN(row_wait_for_start);
 RUN(row_write_maps);
 

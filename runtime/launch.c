@@ -49,6 +49,7 @@ static const struct step rows[] = {
 	{"connect the network", STEP_PARENT, row_has_net, row_connect_net, row_undo_connect_net},
 	{"connect the network", STEP_PARENT, row_has_network, row_connect_network, NULL},
 
+	{"bring up the loopback device", STEP_BESIDE, row_lo_beside, row_set_lo_up, NULL},
 	{"load the device filter", STEP_BESIDE, row_devices_beside, row_load_devices, NULL},
 	{"open the mount sources", STEP_INIT, row_sources_by_init, row_open_sources, NULL},
 	{"become root in the user namespace", STEP_INIT, row_zero_is_mapped, row_become_root, NULL},
@@ -77,7 +78,7 @@ static const struct step rows[] = {
 	{"find the home directory", STEP_INIT, row_find_home, row_set_home, NULL},
 	{"set LISTEN_PID", STEP_INIT, row_has_listen_fds, row_set_listen_pid, NULL},
 	{"set the descriptors", STEP_INIT, NULL, row_set_descriptors, NULL},
-	{"wait for the device filter", STEP_INIT, row_devices_beside, row_wait_for_devices, NULL},
+	{"wait for the parent", STEP_INIT, row_has_beside, row_wait_for_beside, NULL},
 	{"build the Landlock wall", STEP_INIT, row_has_wall, row_build_wall, NULL},
 	{"open the working directory", STEP_PARENT, row_keeps_cwd, row_open_cwd, row_undo_open_cwd},
 	{"wait for the program", STEP_PARENT, row_is_held, row_hold, NULL},
@@ -251,7 +252,7 @@ int rt_launch_end(struct rt_launch *l, struct err *e)
 void rt_launch_write_steps(struct json_writer *w, const struct plan *p)
 {
 	static const char *const actors[] = {"parent", "parent", "beside", "init", "init"};
-	struct rt_launch l = {.plan = p, .netns = -1, .devices_beside = can_load_beside(p)};
+	struct rt_launch l = {.plan = p, .netns = -1, .lo_socket = -1, .devices_beside = can_load_beside(p)};
 
 	json_begin_array(w);
 	for (size_t i = 0; i < table.n; i++) {

@@ -54,9 +54,10 @@ struct rt_launch {
 	/* private to launch.c */
 	struct step_channel channel;
 	bool cgroup_by_pid;      /* INIT is put into the cgroup when it is there */
-	bool devices_beside;     /* the device filter is loaded while INIT works: it waits for */
-	uint32_t devices_loaded; /* this futex to become 1 */
+	bool devices_beside;     /* the device filter is loaded while INIT works */
+	uint32_t beside_done;    /* a futex: how many rows have been done so; INIT waits for all of them */
 	int netns;               /* of net_ahead, for INIT to join; -1: INIT is born in a new one */
+	int lo_socket;           /* by which lo is set up there while INIT works; -1: it is not done so */
 	int handler;             /* the program of run.oci.handler */
 	int init_exe;            /* the tiny init's executable */
 	int console[2];          /* [1]: INIT sends the pty's master there; [0]: our end */
@@ -76,7 +77,7 @@ struct rt_launch {
 #define RT_LAUNCH_NONE                                                                  \
 	.stdio = {-1, -1, -1}, .interrupt = -1, .pidfd = -1, .status_fd = -1,           \
 	.exe_mount = -1, .init_exe = -1, .handler = -1, .net_devices_in = -1, .cwd_fd = -1, \
-	.netns = -1, .net_ahead = NS_NET_AHEAD_NONE,                                    \
+	.netns = -1, .lo_socket = -1, .net_ahead = NS_NET_AHEAD_NONE,                                    \
 	.console_master = -1, .console = {-1, -1}, .console_peer = -1, .start_fd = -1,  \
 	.listener = RT_LISTENER_NONE, .status_write = -1, .notify_fd = -1,               \
 	.channel = STEP_CHANNEL_NONE,                                                   \

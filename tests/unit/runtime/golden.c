@@ -200,7 +200,7 @@ static void adapt_to_build(struct strbuf *want)
 	if (clone_can_share_vm())
 		return;
 	drop_step(want, "\"load the device filter\"");
-	drop_step(want, "\"wait for the device filter\"");
+	drop_step(want, "\"wait for the parent\"");
 }
 
 static void check_case(int i)
