@@ -145,15 +145,20 @@ static bool is_exposed_to(const struct oci_spec *s)
 	return self_is_exposed_to(&none);
 }
 
+/* Before an exec of ours the network namespace would be begun in vain. */
 static int load_protected(struct rt_launch *l, const struct run_options *o, struct rt_bundle *b,
 			  struct err *e)
 {
+	bool first = self_can_become();
 	int r = rt_bundle_load(l->arena, o->bundle, o->config, b, e);
 
-	if (r < 0)
-		return r;
-	rt_launch_begin_net(l, b->spec);
-	return is_exposed_to(b->spec) ? self_protect(l->globals->argv, &l->exe_mount, e) : 0;
+	if (r == 0 && first)
+		rt_launch_begin_net(l, b->spec);
+	if (r == 0 && is_exposed_to(b->spec))
+		r = self_protect(l->globals->argv, &l->exe_mount, e);
+	if (r == 0 && !first)
+		rt_launch_begin_net(l, b->spec);
+	return r;
 }
 
 static int load_and_launch(struct rt_launch *l, const struct run_options *o, struct rt_host *h,

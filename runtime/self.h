@@ -33,6 +33,8 @@ int self_protect_program(int fd, struct err *e);
  * as of main. No other thread may use memory but its stack. -errno, with everything working as before, when it cannot be.
  */
 int self_become(int fd, char *const *argv);
+/* False: not in this build, self_protect has to exec. */
+bool self_can_become(void);
 /*
  * Returns 0 when nobody can write the file we run from, which it may have to be executed again for,
  * with argv: so before anything is read that cannot be read again. -errno on failure.

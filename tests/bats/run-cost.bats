@@ -71,6 +71,27 @@ with_fds() {
 	done
 }
 
+@test "lo is up for the hooks that the first process runs, whoever made the namespace" {
+	make_bundle "$T/bundle" true
+	edit_config "$T/bundle" '.hooks.createContainer = [{path: "/bin/sh", args: ["sh", "-c",
+		"ip -o link show lo >" + $dir + "/seen"], env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}]' --arg dir "$T"
+	local one
+	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
+		# shellcheck disable=SC2086
+		run_apart $one "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+		assert_status 0
+		assert_contains "$(<"$T/seen")" "<LOOPBACK,UP,LOWER_UP>"
+		rm "$T/seen"
+	done
+}
+
+@test "a network namespace is made once, also where brig has to run itself again" {
+	need_command strace
+	make_bundle "$T/bundle" true
+	strace -f -o "$T/trace" "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
+	assert_equal "$(grep -cE '(unshare|clone3?)\(.*CLONE_NEWNET' "$T/trace")" 1
+}
+
 @test "no network namespace left: the error is the same, whoever makes it" {
 	make_bundle "$T/bundle" true
 	local one said=()
