@@ -263,6 +263,17 @@ static int lock_whole(int fd, int how)
 	return r < 0 ? -errno : 0;
 }
 
+/* Whether the record has its name; -ENOENT when it has not. The number of its links does not say it: in a root
+ * with the sticky bit others may link it. *ret is the record's. */
+static int check_name(int record, int root, const char *name, struct stat *ret)
+{
+	struct stat there;
+
+	if (fstat(record, ret) < 0 || fstatat(root, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return ret->st_dev == there.st_dev && ret->st_ino == there.st_ino ? 0 : -ENOENT;
+}
+
 /* One attempt: a descriptor, or -errno without a message. -ENOENT: a sweeper was faster, try again. */
 static int try_create(int root, const char *id)
 {
@@ -273,10 +284,10 @@ static int try_create(int root, const char *id)
 	if (fd < 0)
 		return -errno;
 	r = lock_whole(fd, LOCK_EX);
-	if (r == 0 && fstat(fd, &st) < 0)
-		r = -errno;
-	if (r == 0 && st.st_nlink == 0)
-		return -ENOENT;
+	if (r == 0)
+		r = check_name(fd, root, id, &st);
+	if (r == -ENOENT)
+		return r;
 	if (r == 0 && !(st.st_mode & S_ISVTX))
 		r = -EOPNOTSUPP;
 	if (r < 0) {
@@ -352,23 +363,13 @@ bool rt_state_is_owned(const struct rt_state *s)
 	return false;
 }
 
-/* -ENOENT when it has not. The number of its links does not say it: in a root with the sticky bit others may
- * link it. */
-static int check_name(const struct rt_state *s)
-{
-	struct stat ours, there;
-
-	if (fstat(s->record, &ours) < 0 || fstatat(s->root, s->id, &there, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? 0 : -ENOENT;
-}
-
 int rt_state_take_turn(const struct rt_state *s, struct err *e)
 {
 	int r = lock_byte(s->record, F_OFD_SETLKW, TURN_BYTE);
+	struct stat st;
 
 	if (r == 0)
-		r = check_name(s);
+		r = check_name(s->record, s->root, s->id, &st);
 	if (r == -ENOENT)
 		return err_set(e, ENOENT, "container does not exist: %s", s->id);
 	return r < 0 ? err_set(e, -r, "lock the container %s: %s", s->id, err_name(-r)) : 0;
@@ -658,12 +659,13 @@ static void sweep_entry(int root, const char *name)
 {
 	auto_close int record = str_valid_id(name) ? open_record(root, name, S_ISVTX) : -EINVAL;
 	const struct rt_state s = {.record = record, .root = root, .id = name};
+	struct stat st;
 
 	if (record < 0)
 		return;
 	if (lock_byte(record, F_OFD_SETLK, TURN_BYTE) < 0 || lock_whole(record, LOCK_EX | LOCK_NB) < 0)
 		return;
-	if (check_name(&s) == 0)
+	if (check_name(record, root, name, &st) == 0)
 		sweep_dead(&s);
 }
 
