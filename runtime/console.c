@@ -123,7 +123,7 @@ int console_make(int root, const struct oci_console_size *size, uid_t owner, int
 	if (peer < 0)
 		return err_sys(e, "open the peer of the pty");
 	if (first_size(size, &ws) && ioctl(master, TIOCSWINSZ, &ws) < 0)
-		return err_sys(e, "process.consoleSize: set the size of the pty");
+		return err_sys(e, "set the size of the pty");
 	if (fchown(peer, owner, (gid_t)-1) < 0)
 		return err_sys(e, "change the owner of the pty");
 	*ret_master = take_fd(&master);
