@@ -58,10 +58,10 @@ make_python_bundle() {
 write_config() {
 	local dir=$1 root=$2 template=${BATS_RUN_TMPDIR:-/absent}/config-$EUID.json args config
 	shift 2
-	if [ ! -e "$template" ] && [ -w "${template%/*}" ]; then
+	if [ ! -s "$template" ] && [ -w "${template%/*}" ]; then
 		config_by_jq @ROOT@ @ARGS@ >"$template"
 	fi
-	if [ ! -e "$template" ] || ! args=$(json_strings "$root" "$@"); then
+	if [ ! -s "$template" ] || ! args=$(json_strings "$root" "$@"); then
 		config_by_jq "$root" "$@" >"$dir/config.json"
 		return
 	fi

@@ -59,10 +59,12 @@ fail() {
 
 # --- Running -------------------------------------------------------------------------------------
 
-# run_apart COMMAND...: as `run --separate-stderr`, with one process instead of four.
+# run_apart COMMAND...: as `run --separate-stderr`, with one process instead of four. Each has a file of its own:
+# what runs on behind one may still write to it.
 # shellcheck disable=SC2034 # for the tests
 run_apart() {
-	local flags=$- file=$BATS_TEST_TMPDIR/stderr
+	local flags=$- file
+	RUNS=$((${RUNS:-0} + 1)) file=$BATS_TEST_TMPDIR/stderr.$BASHPID.$RUNS
 	set +eET
 	output=$("$@" 2>"$file")
 	status=$?
