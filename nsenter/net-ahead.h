@@ -21,8 +21,8 @@ struct ns_net_ahead { /* at one address from begin to take */
 
 #define NS_NET_AHEAD_NONE {.fd = -1, .socket = -1}
 
-/* with_lo: lo is set up, too. *n is NS_NET_AHEAD_NONE. It may stay so: where there is no second processor that could do it, in builds
- * whose processes share no memory. */
+/* with_lo: lo is set up, too. *n is NS_NET_AHEAD_NONE. It may stay so: where there is no second processor that
+ * could do it, in builds whose processes share no memory. */
 void ns_net_ahead_begin(struct ns_net_ahead *n, bool with_lo);
 /* Waits for it. A descriptor for the caller to close (close-on-exec), or -1: nothing was begun, or it
  * failed. That is not reported: who makes a namespace in another way then will hear why. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `brig start`: lets INIT of a created container go on to its exec. The fifo `start` in the state
- * directory is there until then; INIT holds it open for reading and writing. It takes the one byte that
+ * `brig start`: lets INIT of a created container go on to its exec. The fifo `start` among its
+ * files (rt_state_dir) is there until then; INIT holds it open for reading and writing. It takes the one byte that
  * we write; where it fails before its exec, it writes its error there, for which we hold it open as well.
  */
 #include <errno.h>

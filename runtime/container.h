@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A container that some earlier brig made: its record, whether its first process is still the one
- * that was recorded, and the lock that makes start, kill and delete on one id take turns.
+ * that was recorded, and the turn that start, update, mounts, pause and delete on one id take.
  */
 #pragma once
 

@@ -218,7 +218,6 @@ int row_record_running(void *ctx, struct err *e)
 int row_make_cgroup(void *ctx, struct err *e)
 {
 	struct rt_launch *l = ctx;
-
 	int r = l->devices_beside
 			? cg_create_without_devices(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e)
 			: cg_create(&l->host->cgroups, l->plan->cgroup, &l->cgroup, e);
@@ -401,7 +400,6 @@ HOOK_ROWS(start_container, start_container, "startContainer", "created")
 HOOK_ROWS(poststart, poststart, "poststart", "running")
 
 /* ---- the spawn ---- */
-
 
 static int open_joins(const struct plan *p, struct ns_join *joins, struct err *e)
 {

@@ -103,8 +103,6 @@ RUN(row_join_keyring);
 RUN(row_load_devices);
 RUN(row_join_net);
 RUN(row_loopback_up);
-
-
 RUN(row_make_cgroup);
 RUN(row_make_cgroupns);
 RUN(row_make_notify);
