@@ -58,11 +58,14 @@ with_fds() {
 	done
 }
 
+# The beginning of a command that is to have one.
+one_processor() { echo "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; }
+
 # With two processors it is made ahead, by a thread; with one the first process is born in it.
 @test "a new network namespace has lo, up, and nothing else, whoever made it" {
 	make_bundle "$T/bundle" sh -c 'readlink /proc/self/ns/net; ip -o link; ip -o addr'
 	local one
-	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
+	for one in "" "$(one_processor)"; do
 		# shellcheck disable=SC2086
 		run_apart $one "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
 		assert_status 0
@@ -76,7 +79,7 @@ with_fds() {
 	edit_config "$T/bundle" '.hooks.createContainer = [{path: "/bin/sh", args: ["sh", "-c",
 		"ip -o link show lo >" + $dir + "/seen"], env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}]' --arg dir "$T"
 	local one
-	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
+	for one in "" "$(one_processor)"; do
 		# shellcheck disable=SC2086
 		run_apart $one "$BRIG" --root "$BRIG_ROOT" run -b "$T/bundle" "$(new_id)"
 		assert_status 0
@@ -95,7 +98,7 @@ with_fds() {
 @test "no network namespace left: the error is the same, whoever makes it" {
 	make_bundle "$T/bundle" true
 	local one said=()
-	for one in "" "taskset -c $(taskset -pc $$ | grep -oE '[0-9]+$')"; do
+	for one in "" "$(one_processor)"; do
 		# shellcheck disable=SC2086
 		run_apart unshare -U -r -m bash -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"' _ \
 			$one "$BRIG" --cgroup-manager disabled --root "$BRIG_ROOT/$EUID" run -b "$T/bundle" "$(new_id)"
