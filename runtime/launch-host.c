@@ -476,9 +476,10 @@ static int spawn_with_oom_score(struct rt_launch *l, const struct ns_spawn *s, s
 	return r;
 }
 
+/* INIT and the parent tell each other through memory how far lo is. */
 static bool can_join_net(const struct plan *p)
 {
-	return (p->new_ns & (CLONE_NEWNET | CLONE_NEWUSER)) == CLONE_NEWNET && !p->n_joins;
+	return (p->new_ns & (CLONE_NEWNET | CLONE_NEWUSER)) == CLONE_NEWNET && rt_launch_shares_memory(p);
 }
 
 /* Who connects the network from our side looks for it at INIT before INIT's first row. Nothing is begun that
