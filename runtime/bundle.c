@@ -14,48 +14,43 @@
 #include "runtime/annotations.h"
 #include "spec/spec.h"
 
-int rt_bundle_read(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
-		   struct err *e)
+static const char own_config[] = "config.json";
+
+static int read_config(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
+		       struct strbuf *text, struct err *e)
 {
 	auto_close int fd = -1;
-	auto_strbuf struct strbuf text = {0};
-	const char *file = config ? config : "config.json";
 	char path[PATH_MAX];
 	int r;
 
-	if (!dir)
-		dir = ".";
 	if (!realpath(dir, path))
 		return err_sys(e, "the bundle %s", dir);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, "open the bundle %s", dir);
-	r = io_read_file(config ? AT_FDCWD : fd, file, JSON_MAX_BYTES, &text, e);
+	r = io_read_file(config ? AT_FDCWD : fd, config ? config : own_config, JSON_MAX_BYTES, text, e);
 	if (r == -ENOENT && !config)
 		return err_wrap(e, "the bundle %s (--bundle; brig spec makes a config.json)", dir);
-	if (r < 0)
-		return r;
-	*ret = (struct rt_bundle){.path = arena_strdup(a, path), .config = file, .text = text};
-	text = (struct strbuf){0};
-	return 0;
-}
-
-int rt_bundle_parse(struct arena *a, struct rt_bundle *b, struct err *e)
-{
-	auto_strbuf struct strbuf text = b->text;
-
-	b->text = (struct strbuf){0};
-	if (spec_parse(strbuf_str(&text), text.len, a, &b->spec, e) < 0)
-		return err_wrap(e, "%s", b->config);
-	return annotations_check(b->spec, e);
+	if (r == 0)
+		ret->path = arena_strdup(a, path);
+	return r;
 }
 
 int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
 		   struct err *e)
 {
-	int r = rt_bundle_read(a, dir, config, ret, e);
+	auto_strbuf struct strbuf text = {0};
+	struct rt_bundle b = {0};
+	int r = read_config(a, dir ? dir : ".", config, &b, &text, e);
 
-	return r < 0 ? r : rt_bundle_parse(a, ret, e);
+	if (r < 0)
+		return r;
+	if (spec_parse(strbuf_str(&text), text.len, a, &b.spec, e) < 0)
+		return err_wrap(e, "%s", config ? config : own_config);
+	r = annotations_check(b.spec, e);
+	if (r == 0)
+		*ret = b;
+	return r;
 }
 
 int rt_check_preserved(unsigned n, struct err *e)

@@ -6,8 +6,6 @@
 
 struct rt_bundle {
 	const char *path;       /* absolute */
-	const char *config;     /* the configuration as messages name it */
-	struct strbuf text;     /* what is in it; freed by rt_bundle_parse */
 	struct oci_spec *spec;
 };
 
@@ -15,10 +13,5 @@ struct rt_bundle {
  * the bundle; relative to the working directory. */
 int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
 		   struct err *e);
-/* The same in two parts: what has to be decided by the text alone comes between them. After a failure
- * there is nothing to free. */
-int rt_bundle_read(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
-		   struct err *e);
-int rt_bundle_parse(struct arena *a, struct rt_bundle *b, struct err *e);
 /* Checks that fds 3 .. 3 + n - 1 are open, so that none of ours can take their place. */
 int rt_check_preserved(unsigned n, struct err *e);

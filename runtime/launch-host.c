@@ -113,7 +113,7 @@ int row_record_intent(void *ctx, struct err *e)
 	struct spec_state *doc = rt_launch_describe(l);
 
 	describe_cgroup(l, doc);
-	return rt_state_intend(&l->state, doc, e);
+	return rt_state_record(&l->state, doc, e);
 }
 
 bool row_has_explicit_cgroup(const void *ctx)
@@ -198,7 +198,7 @@ int row_record_first(void *ctx, struct err *e)
 	struct spec_state *doc = rt_launch_describe(l);
 
 	rt_state_fill_init(doc, l->arena, l->host->procfs, l->channel.child.pid);
-	return rt_state_intend(&l->state, doc, e);
+	return rt_state_record(&l->state, doc, e);
 }
 
 int row_record_running(void *ctx, struct err *e)
@@ -212,7 +212,7 @@ int row_record_running(void *ctx, struct err *e)
 	rt_state_fill_init(doc, l->arena, l->host->procfs, l->pid);
 	if (!l->ephemeral) /* for exec, update, and the hooks of start and delete */
 		doc->config = (struct oci_spec *)l->plan->spec;
-	return rt_state_publish(&l->state, doc, e);
+	return rt_state_record(&l->state, doc, e);
 }
 
 int row_make_cgroup(void *ctx, struct err *e)

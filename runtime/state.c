@@ -390,8 +390,7 @@ static void to_json(const struct spec_state *doc, struct strbuf *b)
 	spec_state_write(&w, doc);
 }
 
-/* Another line of the record. */
-static int append(const struct rt_state *s, const struct spec_state *doc, struct err *e)
+int rt_state_record(const struct rt_state *s, const struct spec_state *doc, struct err *e)
 {
 	auto_strbuf struct strbuf b = {0};
 	int r;
@@ -400,16 +399,6 @@ static int append(const struct rt_state *s, const struct spec_state *doc, struct
 	strbuf_addc(&b, '\n');
 	r = io_write_all(s->record, b.p, b.len);
 	return r < 0 ? err_set(e, -r, "write the state of container %s: %s", s->id, err_name(-r)) : 0;
-}
-
-int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e)
-{
-	return append(s, doc, e);
-}
-
-int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, struct err *e)
-{
-	return append(s, doc, e);
 }
 
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e)

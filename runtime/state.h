@@ -32,10 +32,10 @@ const char *rt_default_data_root(struct arena *a);
 int rt_state_create(const char *root, const char *id, struct rt_state *ret, struct err *e);
 /* <root>/.files/<id>, for the caller to close; -ENOENT when there is none, unless it is to be made. */
 int rt_state_dir(const struct rt_state *s, bool make, struct err *e);
-/* Before anything is made on the host, the paths of what will be: for the sweep. */
-int rt_state_intend(const struct rt_state *s, const struct spec_state *doc, struct err *e);
-/* What runs; and what it has become since (replaced by rename; for who has the container's turn). */
-int rt_state_publish(const struct rt_state *s, const struct spec_state *doc, struct err *e);
+/* Another line of the record: before anything is made on the host the paths of what will be, for the sweep;
+ * and then what runs. For its maker. */
+int rt_state_record(const struct rt_state *s, const struct spec_state *doc, struct err *e);
+/* What it has become since (replaced by rename); for who has the container's turn. */
 int rt_state_save(const struct rt_state *s, const struct spec_state *doc, struct err *e);
 /* init_pid, init_start_time and boot_id: what tells INIT from a later process with the same pid. */
 void rt_state_fill_init(struct spec_state *doc, struct arena *a, int procfs, pid_t pid);
