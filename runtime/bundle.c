@@ -16,11 +16,10 @@
 
 static const char own_config[] = "config.json";
 
-static int read_config(struct arena *a, const char *dir, const char *config, struct rt_bundle *ret,
-		       struct strbuf *text, struct err *e)
+static int read_config(const char *dir, const char *config, char path[PATH_MAX], struct strbuf *text,
+		       struct err *e)
 {
 	auto_close int fd = -1;
-	char path[PATH_MAX];
 	int r;
 
 	if (!realpath(dir, path))
@@ -31,8 +30,6 @@ static int read_config(struct arena *a, const char *dir, const char *config, str
 	r = io_read_file(config ? AT_FDCWD : fd, config ? config : own_config, JSON_MAX_BYTES, text, e);
 	if (r == -ENOENT && !config)
 		return err_wrap(e, "the bundle %s (--bundle; brig spec makes a config.json)", dir);
-	if (r == 0)
-		ret->path = arena_strdup(a, path);
 	return r;
 }
 
@@ -41,10 +38,12 @@ int rt_bundle_load(struct arena *a, const char *dir, const char *config, struct 
 {
 	auto_strbuf struct strbuf text = {0};
 	struct rt_bundle b = {0};
-	int r = read_config(a, dir ? dir : ".", config, &b, &text, e);
+	char path[PATH_MAX];
+	int r = read_config(dir ? dir : ".", config, path, &text, e);
 
 	if (r < 0)
 		return r;
+	b.path = arena_strdup(a, path);
 	if (spec_parse(strbuf_str(&text), text.len, a, &b.spec, e) < 0)
 		return err_wrap(e, "%s", config ? config : own_config);
 	r = annotations_check(b.spec, e);
